@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from figures import Figure, Part, add_option, all_kept  # noqa: E402
 
-from howlate.prove.bisection import MARGIN, StepSide  # noqa: E402
+from howlate.prove.bisected import MARGIN, StepSide  # noqa: E402
 
 PARTS: tuple[Part, ...] = ()
 """Not in the table: it needs a tree."""

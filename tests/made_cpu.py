@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from howlate.model.cause import Cause, ExplainedCase
 from howlate.model.trace import TracedTask
-from howlate.why.machine_facts import MachineFacts
+from howlate.why.case_events import MachineFacts
 from made_trace import HARD, HRTIMER_WAKEUP, IDLE, LOAD, OWN, SOFT, TICK, URGENT, MadeTrace
 
 NMI = 0x40

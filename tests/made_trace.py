@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from howlate.model.cause import Cause, CausePart, ExplainedCase
 from howlate.model.trace import CellTrace, TraceCase, TracedTask, TraceEvent, TraceNames
+from howlate.why.case_events import MachineFacts
 from howlate.why.causes import explain_cases
-from howlate.why.machine_facts import MachineFacts
 
 OWN = TracedTask(100, "howlate", 19)
 LOAD = TracedTask(200, "hackbench", 120)

@@ -127,7 +127,7 @@ def test_the_pages_have_commands_and_they_are_found() -> None:
 def test_a_command_of_howlate_parses(one: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By click's own parser, down to the last command, with its types; files need not be there."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("howlate.cli._newest.newest_run", lambda **_: Path("runs/newest"))
+    monkeypatch.setattr("howlate.cli._named.newest_run", lambda **_: Path("runs/newest"))
     command: click.Command = howlate
     words, context = list(one.words), click.Context(howlate, info_name="howlate")
     while isinstance(command, click.Group):

@@ -22,8 +22,7 @@ from howlate.measure.execute import Tally, execute
 from howlate.measure.machines import NOT_CHECKED, ask_machines
 from howlate.measure.prepare import RunRequest, prepare
 from howlate.measure.session import begin, reopen
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts
 from howlate.model.plan import Cell
 from howlate.store.run_folder import RunFolder
 from howlate.system.paths import probe_path

@@ -31,11 +31,10 @@ from howlate.statistics.phrases import SIDE_AT
 from howlate.store.files import write_json
 from howlate.store.run_folder import CELL, RunFolder, write_summary
 from howlate.words import language
-from howlate.words.caption import Capitalised, Caption, Listed
 from howlate.words.language import CatalogueError
 from howlate.words.rooms import modules_of_results
 from howlate.words.say import english, say, text_of, to_json
-from howlate.words.statement import Statement
+from howlate.words.statement import Capitalised, Caption, Listed, Statement
 from made_points import made_points, virtual_run
 from made_runs import FACTS, five_cells, made_run
 from printed import print_cells

@@ -11,10 +11,10 @@ from howlate.lab.cache import write_entry, write_sealed
 from howlate.lab.cost import Costs
 from howlate.model.decode import json_value
 from howlate.model.facts import Facts
-from howlate.prove.kept_probes import KeptProbes
+from howlate.prove.forked_part import KeptProbes
 from howlate.store.loaded import command_line
 from howlate.system.paths import ROOT
-from howlate.targets._report import session_of
+from howlate.targets._session import session_of
 
 SOURCES = ROOT / "src" / "howlate"
 DECODER = "model/decode.py"
@@ -30,7 +30,7 @@ WHOLE = {
     "rooms.py": "howlate's own file, and what installed packages declare",
     "document/html.py": "howlate's own file",
     "measure/quiet.py": "the kernel's",
-    "targets/_owner.py": "the kernel's",
+    "targets/_session.py": "the kernel's",
     "why/remedy_trial.py": "the kernel's",
     "lab/guests/watch.py": "the kernel's",
     "history/query.py": "the kernel's",
@@ -45,7 +45,7 @@ WHOLE = {
     "lab/guests/console.py": "the end of a file, whose size was looked at",
     "lab/guests/fork.py": "what howlate's own QEMU wrote",
     "lab/guests/snapshot.py": "what howlate's own QEMU wrote",
-    "lab/archive/signature.py": "what gpgv said",
+    "lab/archive/mirror.py": "what gpgv said",
     "lab/kernels/image.py": "what is unpacked with a limit",
     "lab/kernels/modules.py": "what is unpacked with a limit",
 }

@@ -41,7 +41,7 @@ def options_of(command: click.Command) -> set[str]:
 def parsed(argv: Sequence[str]) -> click.Context:
     """The innermost command's context; click.ClickException if these words are no call. RUN may be left out, also
     where there is none."""
-    with patch("howlate.cli._newest.newest_run", return_value=Path("runs/newest")):
+    with patch("howlate.cli._named.newest_run", return_value=Path("runs/newest")):
         return _parsed(argv)
 
 

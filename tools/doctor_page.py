@@ -8,8 +8,7 @@ from typing import Any
 
 from howlate.doctor import checks, checks_of, knobs_of
 from howlate.model.cause import Cause
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts
 from howlate.settings import settings
 from howlate.settings._check import Check, as_root, granting
 from howlate.settings.clock_source import AVAILABLE

@@ -18,7 +18,7 @@ from msgspec.structs import fields
 
 from howlate.measure.execute import Failure
 from howlate.model.bins import CellBins
-from howlate.model.finding import Finding
+from howlate.model.facts import Finding
 from howlate.model.knowledge import Knowledge
 from howlate.model.ranges import Count, Int64
 from howlate.model.run import Run

@@ -1,6 +1,6 @@
 """The numbers that travel with a picture, read back."""
 
-from howlate.figures.data import DIGITS
+from howlate.figures.svg import DIGITS
 
 
 def unpack(text: str) -> list[int]:

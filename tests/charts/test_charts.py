@@ -16,10 +16,10 @@ from howlate.charts.course import block_numbers, largest_of
 from howlate.charts.histogram import FINEST, NATIVE, edge, merge, place_of
 from howlate.charts.tail import thin as thin_tail
 from howlate.figures import overview
-from howlate.figures.data import pack
 from howlate.figures.figure import Figure, Subject
 from howlate.figures.frame import frame
 from howlate.figures.scale import Axes, AxisRange
+from howlate.figures.svg import pack
 from howlate.model.bins import CellBins, LoadCourse
 from howlate.model.cause import ExplainedCase
 from howlate.why.cause_words import NAMES as CAUSES

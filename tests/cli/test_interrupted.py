@@ -13,7 +13,7 @@ import pytest
 import stand_in
 from cli.commands import Run
 from howlate.cli import _progress
-from howlate.cli._interrupted import tell_interrupted
+from howlate.cli._measure import tell_interrupted
 from howlate.measure.session import Session
 from howlate.store.run_folder import RunFolder
 from howlate.system.paths import probe_path

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from cli.commands import Run
-from howlate.cli._newest import _or_newest, newest_run, newest_two
+from howlate.cli._named import _or_newest, newest_run, newest_two
 from howlate.errors import UsageError
 from howlate.store.run_folder import RunFolder
 from store.runs import a_run

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from howlate.cli._times import within_ns
+from howlate.cli._options import within_ns
 from howlate.errors import UsageError
 from howlate.model.units import format_duration
 from test_sources import SOURCES
@@ -35,10 +35,10 @@ def test_any_text_is_a_time_or_an_error_that_names_the_option(text: str) -> None
 
 
 def test_no_other_command_reads_a_time() -> None:
-    """Options are read by cli/_times.py, and by it alone; the parser itself is model/units.py."""
+    """Options are read by cli/_options.py, and by it alone; the parser itself is model/units.py."""
     readers = [
         str(path.relative_to(SOURCES))
         for path in SOURCES.rglob("cli/**/*.py")
         if re.search(r"parse_(duration|seconds)_ns", path.read_text())
     ]
-    assert readers == ["cli/_times.py"]
+    assert readers == ["cli/_options.py"]

@@ -10,8 +10,7 @@ import pytest
 
 from cli.commands import Run, is_a_sentence
 from howlate.cli._job import Job
-from howlate.cli._of_others import PROGRAMS
-from howlate.cli._renamed import RENAMED
+from howlate.cli._of_others import PROGRAMS, RENAMED
 from howlate.errors import UsageError
 from howlate.plan.changes import parse_change
 from howlate.studies import find_study

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import asdict
 
-from howlate.compare.boundaries import BELOW, NEVER, UNCLEAR, boundary
 from howlate.compare.compare import IN_BLOCKS, NOT_INTERLEAVED, compare, to_json
 from howlate.compare.conclusions import (
     ALONE,
@@ -32,15 +31,14 @@ from howlate.compare.relations import (
 )
 from howlate.compare.screen import CompareRow
 from howlate.compare.trends import AS_SEEN as RUN_TIME_AS_SEEN
-from howlate.compare.trends import FALLS, NEITHER, RISES, TREND
+from howlate.compare.trends import BELOW, FALLS, NEITHER, NEVER, RISES, TREND, UNCLEAR, boundary
 from howlate.model.loaded import RunContent
 from howlate.model.study import numbered
 from howlate.model.summary import MISSES
 from howlate.sides.sides import DIRECTIONS, NOT_ALIKE, Direction
 from howlate.statistics.phrases import FIGURES
-from howlate.words.caption import Caption
 from howlate.words.say import english, from_json
-from howlate.words.statement import Message, Statement
+from howlate.words.statement import Caption, Message, Statement
 from made_sides import RT, Made, Points, at, lab_run, real_run
 
 LOADS = ("none", "cpu:50", "memory-alloc:100")

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from howlate.doctor import checks, examine
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim, Finding
+from howlate.model.facts import Aim, Facts, Finding
 from howlate.settings import settings
 from howlate.settings._check import measuring_cpus
 

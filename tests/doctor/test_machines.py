@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 import howlate.doctor
 from howlate.doctor import checks, examine
 from howlate.errors import DamagedError, HowlateError
-from howlate.model.facts import Facts
-from howlate.model.finding import LEVELS, Aim, Finding
+from howlate.model.facts import LEVELS, Aim, Facts, Finding
 from howlate.settings import settings
 
 MACHINES = Path(__file__).parents[1] / "fixtures" / "machines"

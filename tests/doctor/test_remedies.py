@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from howlate.doctor import checks, examine
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim, Finding
+from howlate.model.facts import Aim, Facts, Finding
 from howlate.settings._check import CONTAINER_OPTIONS
 
 TUNED = json.loads((Path(__file__).parents[1] / "fixtures" / "machines" / "rt-box-tuned.json").read_text())

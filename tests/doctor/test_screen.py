@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from howlate.doctor import examine
 from howlate.document.findings import briefly
 from howlate.document.first_screen.findings import LINES, findings_screen
-from howlate.model.facts import Facts
-from howlate.model.finding import Finding
+from howlate.model.facts import Facts, Finding
 from screens import fits
 
 EVERY = "howlate doctor --all"

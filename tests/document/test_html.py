@@ -8,17 +8,16 @@ import pytest
 from msgspec.structs import replace
 
 from howlate.document import html
-from howlate.document.answer import NO_ANSWER, NO_VALUE, NOT_LOADED, answer
 from howlate.document.cautions import AS_PUBLISHED, MISSING, NOT_RECORDED, NOT_YET, OF_ROWS
 from howlate.document.coarser import coarser
 from howlate.document.report_input import JOINED, NO_CELL
+from howlate.document.results import NO_ANSWER, NO_VALUE, NOT_LOADED, answer
 from howlate.errors import UsageError
 from howlate.model.bins import CellBins
 from howlate.model.summary import WATCHED, CellSummary
 from howlate.statistics.statistics import STATISTICS
-from howlate.words.caption import Caption
 from howlate.words.say import say
-from howlate.words.statement import Statement
+from howlate.words.statement import Caption, Statement
 from made_cells import invalid, made_cell
 from made_runs import FACTS, FINDINGS, HEADER, five_cells, made_run
 

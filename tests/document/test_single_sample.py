@@ -10,8 +10,8 @@ from rich.console import Console
 from howlate.compare.compare import compare
 from howlate.compare.screen import screen
 from howlate.document import html
+from howlate.model.disturbances import Others, OtherTask
 from howlate.model.loaded import RunContent
-from howlate.model.others import Others, OtherTask
 from howlate.model.summary import CellSummary
 from howlate.sides.join_warnings import NEVER_ALONE, NOT_ALONE
 from howlate.words.say import english

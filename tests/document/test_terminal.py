@@ -12,15 +12,14 @@ from howlate.document.cautions import NOT_RECORDED
 from howlate.document.document import Document, Section
 from howlate.document.findings import LEVEL_NAMES, sheet, weightiest
 from howlate.document.report_input import NO_CELL
+from howlate.document.sheet import unit_for
 from howlate.document.text import folded
-from howlate.document.units import unit_for
-from howlate.model.facts import Facts
-from howlate.model.finding import Finding
+from howlate.model.facts import Facts, Finding
 from howlate.model.summary import CellSummary
 from howlate.statistics.labels import axes_that_vary, row_names
 from howlate.store.loaded import command_line
-from howlate.words.caption import Caption
 from howlate.words.say import say
+from howlate.words.statement import Caption
 from made_cells import LOADS, invalid, made_cell
 from made_runs import FINDINGS, made_run
 from printed import lines_of, print_cells, show_json

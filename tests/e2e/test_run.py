@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from e2e.commands import PROBE, STUDY, howlate, start
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts
 from howlate.settings._check import measuring_cpus
 from lacks import AS_ROOT, KERNEL, skip
 from processes import children_of, is_running, kill_unguarded, until, with_word, working_in

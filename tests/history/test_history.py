@@ -13,7 +13,7 @@ from howlate.history.history import history, hit_rate
 from howlate.history.known_runs import KnownCell, KnownColumn, KnownRun
 from howlate.history.level_shifts import FEWEST, LEVEL, shifts
 from howlate.history.screen import brief_of
-from howlate.words.caption import Caption
+from howlate.words.statement import Caption
 from made_noise import found_in, history_of
 
 FACTS = {"kernel.release": "6.1", "kernel.cmdline": "quiet isolcpus=1 mitigations=off", "cpu.model": "A CPU"}

@@ -8,8 +8,7 @@ import pytest
 from howlate.errors import NotPossibleError, TargetError, UsageError
 from howlate.lab.archive.apt import HELPER, AptArchive
 from howlate.lab.archive.packages import Archive, Package
-from howlate.lab.build_module import build_module
-from howlate.lab.build_root import codename, needed_packages
+from howlate.lab.build_module import build_module, codename, needed_packages
 from howlate.lab.cache import cache_folder
 from howlate.lab.kernels import catalogue as kernels
 from howlate.lab.kernels.headers import BUILT, header_packages, headers, host_architecture

@@ -16,7 +16,7 @@ from typing import Any, cast
 import pytest
 from msgspec import Struct, field
 
-from howlate.lab import build_module, build_root, replay
+from howlate.lab import build_module, replay
 from howlate.lab.archive.gone import FILE as GONE
 from howlate.lab.archive.gone import gone, remember
 from howlate.lab.archive.mirror import SeenDates
@@ -33,7 +33,7 @@ from howlate.lab.kernels import headers
 from howlate.lab.kernels.kernel import SYSTEM_MAP, Kernel
 from howlate.lab.kernels.label import Label
 from howlate.lab.results import Results
-from howlate.prove.kept_probes import KeptProbes
+from howlate.prove.forked_part import KeptProbes
 from lab.made_archive import deb
 from lab.made_results import encode_tree
 from lab.test_archive import DYNAMIC, old_layout
@@ -129,8 +129,8 @@ class Uses(Struct):
         return module.name, module.read_bytes()
 
     def roots(self, number: int) -> object:
-        build_root._checked.clear()
-        root = build_root.build_root("sid", [f"gcc-{number}"], MadeKernels(), self.cache, self.say)
+        build_module._checked.clear()
+        root = build_module.build_root("sid", [f"gcc-{number}"], MadeKernels(), self.cache, self.say)
         return (root / "root" / "include").read_text()
 
     def emulators(self, number: int) -> object:
@@ -223,7 +223,7 @@ def stand_in(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(build_module, "_way", lambda *_: way)
     patch.setattr(emulator, "_is_new", lambda name: False)
     patch.setattr(platform, "freedesktop_os_release", lambda: {"VERSION_CODENAME": "bookworm"})
-    patch.setattr(build_root, "subprocess", SimpleNamespace(run=debootstrap, DEVNULL=subprocess.DEVNULL))
+    patch.setattr(build_module, "subprocess", SimpleNamespace(run=debootstrap, DEVNULL=subprocess.DEVNULL))
 
 
 def entries(cache: Path) -> list[Path]:

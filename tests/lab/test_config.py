@@ -3,7 +3,7 @@
 import pytest
 
 from howlate.errors import NotPossibleError
-from howlate.lab.kernels.config import check_parameters, modes
+from howlate.lab.kernels.kernel import check_parameters, modes
 from howlate.lab.kernels.label import Label
 from howlate.model.kernel_config import parse_config
 

@@ -19,8 +19,7 @@ from howlate.lab.kernels.label import Label
 from howlate.lab.replay import RecordedCell, ReplayedActivation, replay, symbols_of
 from howlate.model.cause import Lateness
 from howlate.replay.lateness import lateness_of
-from howlate.store.activation import Activation
-from howlate.store.activations import streamed_activations
+from howlate.store.activations import Activation, streamed_activations
 from lab.function_graph import UNKNOWN, Traced, traced
 from lab.guests import LIMITS, STANDARD, bench, cell
 from lacks import KERNEL, skip

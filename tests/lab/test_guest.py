@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from howlate.errors import NotPossibleError, TargetError
-from howlate.lab.bench import PROBE
+from howlate.lab.bench import PROBE, check_device
 from howlate.lab.guests import snapshot, watch
 from howlate.lab.guests.console import (
     HIT_A_BUG,
@@ -27,7 +27,6 @@ from howlate.lab.guests.console import (
 )
 from howlate.lab.guests.machine import Machine
 from howlate.lab.guests.watch import Limits
-from howlate.lab.real import check_device
 from howlate.store.stream import StreamReader
 from lab import guests
 from lab.equipped import Guest

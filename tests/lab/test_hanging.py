@@ -10,7 +10,7 @@ from howlate.errors import TargetError
 from howlate.lab.archive.apt import AptArchive
 from howlate.lab.bench import PROBE, Bench
 from howlate.lab.guests import guest, watch
-from howlate.lab.guests.hang import (
+from howlate.lab.guests.guest import (
     INTERRUPTS_OFF,
     LOOPS,
     LOOPS_OR_WAITS,

@@ -24,7 +24,7 @@ from howlate.lab.guests.machine import Machine
 from howlate.lab.kernels.kernel import Kernel
 from howlate.lab.kernels.label import Label
 from howlate.lab.results import Results
-from howlate.prove.kept_probes import KeptProbes
+from howlate.prove.forked_part import KeptProbes
 from lab.made_results import encode_tree
 from lab.test_cost import cell
 from lab.test_emulator import NEW, MadeEmulators, old_host

@@ -16,8 +16,8 @@ from howlate.store.activations import streamed_activations
 from howlate.store.ingest import ingest
 from howlate.store.run_folder import STREAM, CellFiles
 from howlate.store.trace import trace_of
+from howlate.why.case_events import MachineFacts
 from howlate.why.causes import explain_cases
-from howlate.why.machine_facts import MachineFacts
 from lab.guests import LIMITS, RT, STANDARD, bench, cell, stream_of
 from lab.late_truth import SCHEDULER, Compared, Word, compared, held_as_one
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from howlate.errors import DamagedError, HowlateError, TargetError
-from howlate.lab.archive.mirror import MirrorArchive
-from howlate.lab.archive.signature import verified, why_not
+from howlate.lab.archive.mirror import MirrorArchive, verified, why_not
 from lab.made_archive import Key, MadeArchive, bzimage, deb, made_key
 from lacks import needs_program
 

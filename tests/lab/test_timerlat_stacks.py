@@ -12,9 +12,8 @@ from howlate.model.cause import Cause
 from howlate.store.ingest import ingest
 from howlate.store.run_folder import STREAM, CellFiles
 from howlate.store.trace import trace_of
+from howlate.why.case_events import MachineFacts, chain_of
 from howlate.why.causes import explain_cases
-from howlate.why.event_stacks import chain_of
-from howlate.why.machine_facts import MachineFacts
 from lab.equipped import modules_for
 from lab.guests import LIMITS, RT, bench, cell
 from lacks import KERNEL, skip

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from howlate.lab.guests.hang import LOOPS
+from howlate.lab.guests.guest import LOOPS
 from howlate.lab.guests.snapshot import boot_limit_s
 from howlate.lab.guests.watch import ASLEEP, STILL_S, Limits, Standstill, Used, Watch, used_by
 

@@ -23,7 +23,7 @@ from howlate.measure.execute import (
 )
 from howlate.measure.prepare import RunRequest, prepare
 from howlate.measure.session import Session, begin, ended_early, newest_unfinished, reopen
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import NOT_EXPLAINED
 from howlate.model.study import Order, Value

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from howlate.errors import DamagedError
 from howlate.model.bins import CellBins, Histogram, LoadCourse, Tail, TimeBlocks
 from howlate.model.counted import Counted, Counters
+from howlate.model.disturbances import Others, OtherTask
 from howlate.model.knowledge import Knowledge
-from howlate.model.others import Others, OtherTask
 from howlate.model.summary import (
     Accounting,
     CellSummary,

@@ -14,8 +14,7 @@ from cli.commands import Run
 from hostile.made import make_run
 from howlate import load
 from howlate.errors import DamagedError, NotPossibleError, UsageError
-from howlate.notebook.columns import DataColumns
-from howlate.notebook.load import LoadedRun
+from howlate.notebook.load import DataColumns, LoadedRun
 from lacks import lack
 from processes import completed
 from store.runs import a_folder

@@ -21,8 +21,7 @@ from howlate.lab.replay import STAMP_NOT_FOUND
 from howlate.lab.targets.lab import LabTarget
 from howlate.measure.prepare import RunRequest
 from howlate.prove import measured_steps
-from howlate.prove.bisected import WINDOWS, StepAnswer, StepRequest
-from howlate.prove.bisection import Step, StepSide
+from howlate.prove.bisected import WINDOWS, Step, StepAnswer, StepRequest, StepSide
 from howlate.prove.forked_part import UNEQUAL
 from howlate.prove.lab._search_line import showing
 from howlate.prove.lab.bisect import BisectOptions

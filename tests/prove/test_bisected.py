@@ -7,18 +7,21 @@ import pytest
 from msgspec.structs import replace
 
 from howlate.model.summary import CellSummary
-from howlate.prove import bisected, bisection
+from howlate.prove import bisected
 from howlate.prove.bisected import (
+    MARGIN,
+    SEEDS,
     WINDOWS,
     Bisected,
     BisectionEnd,
+    Step,
     StepAnswer,
     StepRequest,
+    StepSide,
     bisect,
     sampled,
 )
 from howlate.prove.bisected import proved as by_proof
-from howlate.prove.bisection import MARGIN, SEEDS, Step, StepSide
 from howlate.prove.landscape import Goal, Probed, ReleaseWindow, Search
 from howlate.prove.proof import Landscape, Proof
 from howlate.replay.premises import Witness
@@ -265,7 +268,7 @@ def test_one_window_or_seed_a_step_would_name_some_of_them(
     """So the test before can fail."""
     monkeypatch.setattr(bisected, "WINDOWS", 1)
     monkeypatch.setattr(bisected, "SEEDS", 1)
-    monkeypatch.setattr(bisection, "SEEDS", 1)
+    monkeypatch.setattr(bisected, "SEEDS", 1)
     assert named_without_a_meaning(search) > 20
 
 

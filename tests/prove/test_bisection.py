@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from howlate.prove.bisection import SEEDS, Bisection, StepSide, side_of
+from howlate.prove.bisected import SEEDS, Bisection, StepSide, side_of
 
 
 @given(st.integers(2, 60), st.data())

@@ -14,11 +14,10 @@ from howlate.document.document_terminal import print_document
 from howlate.document.html import page
 from howlate.figures.strip import plain
 from howlate.prove.chart import draw
-from howlate.prove.claim import claim_of
 from howlate.prove.document import document, to_json_value, whys
 from howlate.prove.document import page as whole_page
 from howlate.prove.landscape import Goal
-from howlate.prove.proof import Proof
+from howlate.prove.proof import Proof, claim_of
 from howlate.prove.screen import prove_screen
 from howlate.prove.worst_releases import LateRelease, latest_of
 from howlate.replay.premises import Witness

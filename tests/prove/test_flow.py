@@ -15,8 +15,7 @@ from howlate.errors import UsageError
 from howlate.lab.cache import read_sealed, write_sealed
 from howlate.model.facts import Facts
 from howlate.prove.flow import loads_of, prove
-from howlate.prove.forked_part import AROUND_NS
-from howlate.prove.kept_probes import KeptProbes
+from howlate.prove.forked_part import AROUND_NS, KeptProbes
 from howlate.prove.lab.prove import exit_code
 from howlate.prove.landscape import Goal, Probed, ReleaseWindow, Search
 from howlate.prove.proof import Landscape, ProofRuling

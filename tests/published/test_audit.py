@@ -8,8 +8,7 @@ import pytest
 
 from howlate.model.decode import parse_toml
 from howlate.published.audit import Audit, audit
-from howlate.published.decode import decode_reference
-from howlate.published.load import REFERENCE, find_reference, read_reference, references
+from howlate.published.load import REFERENCE, decode_reference, find_reference, read_reference, references
 from howlate.published.shown import counts_of
 from howlate.system.paths import ROOT
 

@@ -9,7 +9,7 @@ import pytest
 
 from howlate.errors import UsageError
 from howlate.model.decode import parse_toml
-from howlate.published.decode import decode_reference
+from howlate.published.load import decode_reference
 from howlate.published.reference import PublishedRow, Reference
 
 HEAD = """

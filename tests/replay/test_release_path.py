@@ -6,7 +6,7 @@ import pytest
 
 from howlate.model.cause import Cause
 from howlate.prove.landscape import Goal, Probed, ReleaseWindow, Search, unlike
-from howlate.prove.release_lead import Eps, eps_of
+from howlate.prove.proof import Eps, eps_of
 from howlate.replay.call_stacks import Call, Task
 from howlate.replay.execution import INTERRUPT
 from howlate.replay.lateness import Slice

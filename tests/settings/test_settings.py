@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from howlate.doctor import checks
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts
 from howlate.settings import for_good, settings
 from howlate.system.paths import ROOT
 

@@ -19,9 +19,8 @@ from howlate.sides.join_warnings import (
     SETTING,
     VALUE_OF,
 )
-from howlate.words.caption import Caption
 from howlate.words.say import english
-from howlate.words.statement import Statement
+from howlate.words.statement import Caption, Statement
 from made_sides import NONE, RT, Machine, Made, at, lab_run, real_run
 
 ONE = {at(load="none", period="1ms"): [Made()], at(load="cpu:50", period="1ms"): [Made()]}

@@ -13,11 +13,11 @@ from howlate.document.text import every_note, virtual_note
 from howlate.model.loaded import RunContent
 from howlate.sides.cell_labels import labels_of
 from howlate.sides.join import join
-from howlate.sides.modes import IN_MODE
+from howlate.sides.side_names import IN_MODE
 from howlate.system.paths import ROOT
 from howlate.verdict.charts import matrix
-from howlate.words.caption import Listed
 from howlate.words.say import say, text_of
+from howlate.words.statement import Listed
 from made_sides import Machine, Made, at, lab_run, real_run
 
 sys.path.insert(0, str(ROOT / "tools"))

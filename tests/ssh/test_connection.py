@@ -17,7 +17,7 @@ from howlate.errors import REMEDIED, ExitCode, NotPossibleError, TargetError
 from howlate.measure.execute import Tally, execute
 from howlate.measure.prepare import RunRequest, prepare
 from howlate.measure.session import Session, begin
-from howlate.targets import _socket_folder
+from howlate.targets import _link
 from howlate.targets._link import LinkError
 from howlate.targets._tries import LONGEST_PAUSE_S, Clock, Tries
 from howlate.targets.ssh import SshTarget
@@ -315,7 +315,7 @@ def test_a_short_and_plain_temporary_folder_is_used(monkeypatch: pytest.MonkeyPa
     with tempfile.TemporaryDirectory(dir="/tmp") as place:
         monkeypatch.setenv("TMPDIR", place)
         monkeypatch.setattr(tempfile, "tempdir", None)
-        with _socket_folder.socket_folder("x-", "c") as folder:
+        with _link.socket_folder("x-", "c") as folder:
             assert folder.parent == Path(place)
         assert not list(Path(place).iterdir())
 
@@ -324,10 +324,10 @@ def test_where_no_folder_takes_a_socket_that_is_said(tmp_path: Path, monkeypatch
     long, file = tmp_path / ("n" * 100), tmp_path / "file"
     long.mkdir()
     file.write_text("")
-    monkeypatch.setattr(_socket_folder, "_places", lambda: [long, tmp_path / "gone", file, tmp_path / "a b"])
+    monkeypatch.setattr(_link, "_places", lambda: [long, tmp_path / "gone", file, tmp_path / "a b"])
     with (
         pytest.raises(NotPossibleError, match="no folder can hold ssh's control socket") as caught,
-        _socket_folder.socket_folder("x-", "c"),
+        _link.socket_folder("x-", "c"),
     ):
         pass
     for why in ("is too long", "No such file", "Not a directory", "ssh would read"):

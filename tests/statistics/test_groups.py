@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from howlate.model.bins import CellBins, TimeBlocks
-from howlate.model.others import Others
+from howlate.model.disturbances import Others
 from howlate.model.summary import CellSummary
 from howlate.statistics.bins.pool import pool
 from howlate.statistics.groups import groups_of, is_grouped, kinds_of

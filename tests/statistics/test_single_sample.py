@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from howlate.model.decode import decoded
 from howlate.model.summary import ColumnSummary
 from howlate.statistics.describe import ValueCounts
-from howlate.statistics.single_sample import largest_alone, stddev_without
-from howlate.statistics.statistics import describe
+from howlate.statistics.statistics import describe, largest_alone, stddev_without
 from howlate.statistics.valid import ALONE, FIRST_SAMPLE, SAMPLE, CellRecord, warnings
 
 

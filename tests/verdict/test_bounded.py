@@ -15,9 +15,9 @@ from howlate.verdict.promise_bounds import assumptions, horizon_line
 from howlate.verdict.ruling import Question, Ruling, Verdict
 from howlate.verdict.verdict import verdict
 from howlate.verdict.verdict_json import verdict_json
-from howlate.words.caption import Caption
 from howlate.words.quantities import rate_bound
 from howlate.words.say import Text
+from howlate.words.statement import Caption
 from made_evidence import made_evidence, quiet
 from statement_parts import parts
 

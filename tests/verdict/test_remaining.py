@@ -12,9 +12,8 @@ from howlate.verdict.on_screen import waiting
 from howlate.verdict.row_statements import remaining
 from howlate.verdict.ruling import Question, Ruling
 from howlate.verdict.verdict import verdict
-from howlate.words.caption import Listed
 from howlate.words.say import text_of
-from howlate.words.statement import Statement
+from howlate.words.statement import Listed, Statement
 from made_evidence import made_evidence, quiet
 from made_misses import DEADLINE_NS, Round, evidence_of
 from statement_parts import parts

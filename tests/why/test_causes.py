@@ -6,10 +6,10 @@ from msgspec.structs import replace
 from howlate.model.cause import Cause, CausePart, Why
 from howlate.model.trace import NOTHING_KEPT, TracedTask
 from howlate.why.ambiguous import IDLE_NS
+from howlate.why.case_events import MachineFacts
 from howlate.why.causes import explain_cases
 from howlate.why.cpu_spans import BH_OFF_FLAG
 from howlate.why.late_parts import MOST_CALLERS, part_text
-from howlate.why.machine_facts import MachineFacts
 from howlate.words.say import text_of
 from made_trace import (
     CLOUD,

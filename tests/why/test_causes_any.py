@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from howlate.model.trace import CellTrace, TraceCase, TraceEvent
+from howlate.why.case_events import MachineFacts
 from howlate.why.causes import explain_cases
-from howlate.why.machine_facts import MachineFacts
 from made_trace import (
     ALL,
     CLOUD,

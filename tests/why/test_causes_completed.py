@@ -5,8 +5,8 @@ import pytest
 from msgspec.structs import replace
 
 from howlate.model.cause import Cause, ExplainedCase, Why
+from howlate.why.case_events import MachineFacts
 from howlate.why.causes import explain_cases
-from howlate.why.machine_facts import MachineFacts
 from made_trace import (
     ALL,
     HARD,

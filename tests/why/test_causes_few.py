@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from howlate.model.cause import Cause, Why
 from howlate.model.trace import TracedTask
 from howlate.why.ambiguous import IDLE_NS
-from howlate.why.machine_facts import MachineFacts
+from howlate.why.case_events import MachineFacts
 from made_trace import (
     CLOUD,
     HARD,

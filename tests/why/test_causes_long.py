@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from howlate.model.cause import Cause, Why
 from howlate.why.ambiguous import ENTRY_NS, EVENTLESS_NS, IDLE_NS, SWITCH_NS
-from howlate.why.machine_facts import MachineFacts
+from howlate.why.case_events import MachineFacts
 from made_trace import CLOUD, HARD, IDLE, LAB, LOAD, METAL, NONE, OWN, TICK, MadeTrace, few, usual
 
 PLACES = [LAB, METAL, CLOUD]

@@ -1,7 +1,7 @@
 """What recording took of a late sample: it is taken out of the parts in which the events were."""
 
 from howlate.model.cause import Cause, CausePart
-from howlate.why.tiled import without_own_cost
+from howlate.why.causes import without_own_cost
 from made_trace import MadeTrace, brief, usual
 
 

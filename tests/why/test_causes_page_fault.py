@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from howlate.model.cause import Cause
-from howlate.why.machine_facts import MachineFacts
+from howlate.why.case_events import MachineFacts
 from howlate.why.thread_timeline import FAULT_NS
 from made_trace import HARD, IDLE, LAB, LOAD, OWN, MadeTrace, usual
 

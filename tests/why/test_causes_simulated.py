@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from howlate.model.cause import Cause
-from howlate.why.machine_facts import MachineFacts
+from howlate.why.case_events import MachineFacts
 from made_cpu import Doing, SimulatedCpu
 from made_trace import CLOUD, IDLE, LAB, LOAD, METAL, NONE, OWN
 

@@ -8,8 +8,7 @@ import pytest
 
 from howlate.errors import UsageError
 from howlate.model.capabilities import Capabilities
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts
 from howlate.settings import settings
 from howlate.settings._setting import NO_OTHER_CPU
 from howlate.why.advise.flip import AGAIN, START, TOGETHER, Flip, knobs_of

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from howlate.model.cause import Cause, CausePart, Why
-from howlate.why.causes import explain_cases
-from howlate.why.kernel_entry import way_in_ns, with_way_in
+from howlate.why.causes import explain_cases, way_in_ns, with_way_in
 from made_trace import LAB, OWN, RELEASE_NS, MadeTrace, brief, usual
 
 QUICK = CausePart(Cause.TIMER_IRQ, 0, 300, why=Why.BEFORE_INTERRUPT)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from howlate.doctor import checks
 from howlate.document.first_screen.on_screen import ScreenAdvice
 from howlate.model.cause import NEVER_PREEMPTED, Cause, CausePart, Why
-from howlate.model.finding import Finding
+from howlate.model.facts import Finding
 from howlate.model.trace import TracedTask
 from howlate.settings import settings
 from howlate.settings._check import Check

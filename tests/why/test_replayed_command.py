@@ -3,7 +3,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from cli.commands import Run
-from howlate.store.activation import Activation, Activations
+from howlate.store.activations import Activation, Activations
 from store.runs import a_folder, a_run
 from store.streams import stream
 

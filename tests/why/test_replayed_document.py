@@ -13,8 +13,7 @@ from howlate.why.late_cases import case_sections
 from howlate.why.late_json import cell_json
 from howlate.why.late_page import replayed_page
 from howlate.why.late_parts import parts_sheet
-from howlate.why.replayed.pair import LatenessPair
-from howlate.why.replayed.pair_document import pair_section
+from howlate.why.replayed.pair_document import LatenessPair, pair_section
 from howlate.why.replayed.stacks import collapsed, speedscope
 from why.test_replayed_pair import of_cell
 

@@ -1,7 +1,7 @@
 from howlate.model.cause import Cause, CausePart, ExplainedCase, Lateness
 from howlate.model.trace import TraceCase
 from howlate.why.explained_cells import CellCase, ExplainedCell
-from howlate.why.replayed.pair import Both, LatenessPair
+from howlate.why.replayed.pair_document import Both, LatenessPair
 
 
 def of_cell(name: str, labels: dict[str, str], lateness: Lateness) -> CellCase:

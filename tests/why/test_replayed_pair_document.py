@@ -8,8 +8,14 @@ from howlate.document.document import Document
 from howlate.document.document_terminal import print_document
 from howlate.why.late_cases import case_sections
 from howlate.why.late_page import replayed_page
-from howlate.why.replayed.pair import LatenessPair
-from howlate.why.replayed.pair_document import ONLY_IN, causes_sheet, functions_sheet, pair_json, pair_section
+from howlate.why.replayed.pair_document import (
+    ONLY_IN,
+    LatenessPair,
+    causes_sheet,
+    functions_sheet,
+    pair_json,
+    pair_section,
+)
 from howlate.why.replayed.pair_document import PAIR as PAIR_LATE
 from printed import statements_in
 from why.test_replayed_pair import PAIR

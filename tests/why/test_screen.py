@@ -32,10 +32,10 @@ from howlate.why.on_screen import advice, advised, is_ours, kinds, looked_at, sa
 from howlate.why.remedies import remedy_of
 from howlate.why.replayed.pair_document import pair_said
 from howlate.why.screen import WhyScreen
-from howlate.words.caption import Caption
 from howlate.words.language import speak
 from howlate.words.quantities import percent
 from howlate.words.say import text_of
+from howlate.words.statement import Caption
 from made_cells import invalid
 from made_runs import FINDINGS, five_cells, made_run
 from made_trace import late_samples

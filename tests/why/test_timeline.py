@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from howlate.model.cause import Cause, CausePart, Why
-from howlate.why.timeline import MOST_LINES, TimelineLine, timeline
+from howlate.why.late_parts import MOST_LINES, TimelineLine, timeline
 
 HELD, INTERRUPT, SCHEDULER, MASKED = (
     Cause.NOT_PREEMPTIBLE,

@@ -16,14 +16,13 @@ from howlate.charts.histogram import (
     panel_on,
 )
 from howlate.figures.bars import FEW, equal_bins
-from howlate.figures.figure import Figure, Panel, Subject
+from howlate.figures.figure import Figure, Panel, Subject, around_zero, column_of, names_of, things_of
 from howlate.figures.scale import OWN_AXES, Axes, Scale, from_zero, spread, with_range
 from howlate.figures.sides import Spot, maxima, measured, sides_of, spots_of, titles_of
-from howlate.figures.words import around_zero, column_of, names_of, things_of
 from howlate.model.bins import CellBins, Histogram
-from howlate.words.caption import Capitalised, Caption, Listed
 from howlate.words.quantities import time_text
 from howlate.words.say import Text
+from howlate.words.statement import Capitalised, Caption, Listed
 
 ACROSS = 4
 """More sides than this do not fit in one row."""

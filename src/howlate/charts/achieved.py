@@ -10,14 +10,13 @@ from statistics import fmean
 from msgspec import Struct
 from msgspec.structs import replace
 
-from howlate.figures.data import pack
 from howlate.figures.figure import Chart, Figure, Key, Panel, Picture, Subject
 from howlate.figures.scale import Scale, percent_text
-from howlate.figures.svg import el
+from howlate.figures.svg import el, pack
 from howlate.model.bins import LoadCourse
-from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import seconds_text
 from howlate.words.say import Text
+from howlate.words.statement import Caption, Listed
 
 WIDTH = 2000.0
 HEIGHT = 76

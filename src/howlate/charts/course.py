@@ -8,15 +8,28 @@ from collections.abc import Iterator, Sequence
 
 from howlate.figures.bars import ClippedHistogram
 from howlate.figures.cases import drawn_cases, time_axis, with_course
-from howlate.figures.data import pack
 from howlate.figures.deadline import deadlines, with_level
-from howlate.figures.figure import Chart, Figure, Key, Note, Panel, Picture, Subject, columns_of
+from howlate.figures.figure import (
+    Chart,
+    Figure,
+    Key,
+    Note,
+    Panel,
+    Picture,
+    Subject,
+    are_wake_ups,
+    around_zero,
+    column_of,
+    columns_of,
+    names_of,
+    things_of,
+    title_of_column,
+)
 from howlate.figures.scale import OWN_AXES, Axes, Scale, spread, with_range
-from howlate.figures.svg import area_path, el, number, step_path
-from howlate.figures.words import are_wake_ups, around_zero, column_of, names_of, things_of, title_of_column
+from howlate.figures.svg import area_path, el, number, pack, step_path
 from howlate.model.bins import CellBins, TimeBlocks
-from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import grouped, seconds_text, time_text
+from howlate.words.statement import Caption, Listed
 
 WIDTH = 1000.0
 EXPLAINED = Key("c-case", Caption("explained: leads to its bar"), "square")

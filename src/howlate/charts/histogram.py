@@ -7,9 +7,21 @@ import math
 from collections.abc import Sequence
 
 from howlate.figures.bars import FEW, ClippedHistogram, equal_bins, left_out, picture_on, width_on
-from howlate.figures.data import pack
 from howlate.figures.deadline import deadlines, with_upright
-from howlate.figures.figure import Chart, Figure, Note, Panel, Picture, Subject, columns_of
+from howlate.figures.figure import (
+    Chart,
+    Figure,
+    Note,
+    Panel,
+    Picture,
+    Subject,
+    are_wake_ups,
+    around_zero,
+    column_of,
+    columns_of,
+    names_of,
+    things_of,
+)
 from howlate.figures.scale import (
     OWN_AXES,
     Axes,
@@ -21,12 +33,11 @@ from howlate.figures.scale import (
     value_at,
     with_range,
 )
-from howlate.figures.svg import el
-from howlate.figures.words import are_wake_ups, around_zero, column_of, names_of, things_of
+from howlate.figures.svg import el, pack
 from howlate.model.bins import CellBins, Histogram
-from howlate.words.caption import Capitalised, Caption, Listed
 from howlate.words.quantities import grouped, time_text
 from howlate.words.say import Text
+from howlate.words.statement import Capitalised, Caption, Listed
 
 FLOOR = 0.6
 """The count at the bottom of the axis: below 1, so that a bin with one sample has a height."""

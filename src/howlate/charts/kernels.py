@@ -6,15 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from howlate.figures.deadline import deadlines, with_upright
-from howlate.figures.figure import Chart, Figure, Key, Panel, Subject
-from howlate.figures.pieces import exact_of, picture_of
+from howlate.figures.figure import Chart, Figure, Key, Panel, Subject, around_zero, things_of, title_of_column
+from howlate.figures.frame import exact_of, picture_of
 from howlate.figures.points import Point, by_rest, points_of
 from howlate.figures.rows import ROW, WIDTH, Dot, DotRow, above, pieces_of
 from howlate.figures.scale import Scale, spread
-from howlate.figures.words import around_zero, things_of, title_of_column
-from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import time_text
 from howlate.words.say import Text
+from howlate.words.statement import Caption, Listed
 
 
 def draw(subjects: Sequence[Subject]) -> Figure | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from howlate.figures.figure import Chart, Figure, Subject
+from howlate.figures.figure import Chart, Figure, Subject, title_of_column
 from howlate.figures.scale import OWN_AXES, Axes
 from howlate.figures.sides import (
     Spot,
@@ -19,10 +19,9 @@ from howlate.figures.sides import (
     scales,
     spots_of,
 )
-from howlate.figures.words import title_of_column
 from howlate.statistics.spread import Spread
-from howlate.words.caption import Caption, Listed
 from howlate.words.say import Text
+from howlate.words.statement import Caption, Listed
 
 
 def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:

@@ -10,8 +10,8 @@ from howlate.figures.scale import OWN_AXES, Axes
 from howlate.figures.sides import UNMEASURED, Spot, curves, keys_of, legend, panel_of, scales, spots_of
 from howlate.sides.sides import RUN_TIME
 from howlate.statistics.spread import Spread, spread_of
-from howlate.words.caption import Caption, Listed
 from howlate.words.say import Text
+from howlate.words.statement import Caption, Listed
 
 
 def draw(subjects: Sequence[Subject], axes: Axes = OWN_AXES) -> Figure | None:

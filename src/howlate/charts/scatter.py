@@ -8,9 +8,18 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-from howlate.figures.data import pack
 from howlate.figures.deadline import with_level
-from howlate.figures.figure import Chart, Figure, Note, Panel, Picture, Subject
+from howlate.figures.figure import (
+    Chart,
+    Figure,
+    Note,
+    Panel,
+    Picture,
+    Subject,
+    names_of,
+    things_of,
+    title_of_column,
+)
 from howlate.figures.png import COLOUR, png, thickened
 from howlate.figures.scale import (
     OWN_AXES,
@@ -22,12 +31,11 @@ from howlate.figures.scale import (
     time_tick,
     with_range,
 )
-from howlate.figures.svg import el
-from howlate.figures.words import names_of, things_of, title_of_column
+from howlate.figures.svg import el, pack
 from howlate.model.bins import CellBins, Scatter
-from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import grouped, time_text
 from howlate.words.say import Text
+from howlate.words.statement import Caption, Listed
 
 WIDTH, HEIGHT = 1000.0, 600.0
 TALL, LOW = 300, 150

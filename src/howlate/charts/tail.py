@@ -5,17 +5,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.figures.data import pack
 from howlate.figures.deadline import deadlines, with_upright
-from howlate.figures.figure import Chart, Figure, Key, Note, Panel, Subject
-from howlate.figures.pieces import Piece, exact_of, picture_of
+from howlate.figures.figure import (
+    Chart,
+    Figure,
+    Key,
+    Note,
+    Panel,
+    Subject,
+    are_wake_ups,
+    around_zero,
+    names_of,
+    things_of,
+)
+from howlate.figures.frame import Piece, exact_of, picture_of
 from howlate.figures.scale import Scale, log_ticks, spread
-from howlate.figures.svg import MARKERS, el
-from howlate.figures.words import are_wake_ups, around_zero, names_of, things_of
+from howlate.figures.svg import MARKERS, el, pack
 from howlate.model.bins import CellBins
-from howlate.words.caption import Caption
 from howlate.words.quantities import one_in, time_text
 from howlate.words.say import Text
+from howlate.words.statement import Caption
 
 WIDTH = 2000.0
 HEIGHT = 260

@@ -6,14 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from howlate.charts.tail import tail_piece, tails_panel
-from howlate.figures.figure import Chart, Figure, Key, Panel, Subject, columns_of
+from howlate.figures.figure import Chart, Figure, Key, Panel, Subject, around_zero, columns_of, names_of
 from howlate.figures.scale import Scale, spread
 from howlate.figures.sides import LINES, Spot, measured, sides_of, spots_of, titles_of
 from howlate.figures.svg import MARKERS
-from howlate.figures.words import around_zero, names_of
-from howlate.words.caption import Caption
 from howlate.words.quantities import time_text
 from howlate.words.say import Text
+from howlate.words.statement import Caption
 
 MOST = 12
 """Pictures; if there are more, those with the largest latencies are shown."""

@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from howlate.charts.scatter import HEIGHT, WIDTH, exact_of, image_on, own_scale
-from howlate.figures.data import pack
 from howlate.figures.figure import Chart, Figure, Key, Note, Panel, Picture, Subject
 from howlate.figures.scale import OWN_AXES, Axes, Scale
 from howlate.figures.sides import spots_of, titles_of
+from howlate.figures.svg import pack
 from howlate.model.bins import Scatter
-from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import time_text
 from howlate.words.say import Text
+from howlate.words.statement import Caption, Listed
 
 TEST, TIMER, PART = "timer", "timer", "part"
 COLOURS = ((0x00, 0x72, 0xB2), (0xD5, 0x5E, 0x00), (0x00, 0x82, 0x5D), (0xA8, 0x49, 0x8A))

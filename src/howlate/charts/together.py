@@ -6,15 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from howlate.charts.course import outside
-from howlate.figures.data import pack
-from howlate.figures.figure import Chart, Figure, Key, Note, Panel, Picture, Subject
+from howlate.figures.figure import Chart, Figure, Key, Note, Panel, Picture, Subject, title_of_column
 from howlate.figures.scale import OWN_AXES, Axes, Scale, from_zero, with_range
-from howlate.figures.svg import el, line_path
-from howlate.figures.words import title_of_column
+from howlate.figures.svg import el, line_path, pack
 from howlate.model.bins import CellBins
-from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import time_text
 from howlate.words.say import Text
+from howlate.words.statement import Caption, Listed
 
 WIDTH = 1000.0
 HEIGHT = 220

@@ -6,16 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.figures.data import pack
-from howlate.figures.figure import Chart, Figure, Key, Note, Panel, Subject
-from howlate.figures.pieces import Piece, exact_of, from_bottom, picture_of
+from howlate.figures.figure import Chart, Figure, Key, Note, Panel, Subject, around_zero, title_of_column
+from howlate.figures.frame import Piece, exact_of, from_bottom, picture_of
 from howlate.figures.points import KernelVersion, Point, points_of, varying, version_of
 from howlate.figures.scale import Scale, spread
-from howlate.figures.svg import el
-from howlate.figures.words import around_zero, title_of_column
-from howlate.words.caption import Caption
+from howlate.figures.svg import el, pack
 from howlate.words.quantities import time_text
 from howlate.words.say import Text
+from howlate.words.statement import Caption
 
 WIDTH = 1000.0
 HEIGHT = 260

@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from howlate.cli._language import as_typed, ready
-from howlate.cli._of_others import answer, program
-from howlate.cli._renamed import renamed
+from howlate.cli._of_others import answer, program, renamed
 from howlate.errors import REMEDIED, UsageError
 from howlate.rooms import docstring, plugins
 from howlate.system.plugins import plugin

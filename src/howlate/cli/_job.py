@@ -10,8 +10,7 @@ import click
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from howlate.cli._options import RunOptions, together
-from howlate.cli._times import WEEK_NS, limit_text, within_ns
+from howlate.cli._options import WEEK_NS, RunOptions, limit_text, together, within_ns
 from howlate.errors import UsageError
 from howlate.model.decode import NOT_WITH, WRONG_OPTION
 from howlate.model.study import Study

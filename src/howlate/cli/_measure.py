@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Protocol
 import click
 from msgspec.structs import replace
 
-from howlate.cli._interrupted import tell_interrupted
 from howlate.cli._options import RunOptions
 from howlate.cli._say import say
 from howlate.cli._screen import print_document, print_json, print_lines
@@ -20,10 +19,36 @@ from howlate.errors import REMEDIED, ExitCode, StorageError, UsageError
 from howlate.model.decode import NOT_WITH
 from howlate.model.study import PART
 from howlate.rooms import hooks
-from howlate.words.language import called
+from howlate.words.language import as_called, called
 from howlate.words.printable import printable, shell_line, shell_path
 from howlate.words.say import english, text_of
 from howlate.words.statement import Statement
+
+if TYPE_CHECKING:
+    from howlate.measure.session import Session
+
+
+def tell_interrupted(session: Session, interrupt: KeyboardInterrupt, again: str, restored: str = "") -> int:
+    """Say what is kept, print the folder, and return the exit code; what was measured decides nothing. `again`: how
+    to go on. `restored`: what is as it was before, said where nothing is known to be left changed."""
+    left = [str(note) for note in getattr(interrupt, "__notes__", ())]
+    for note in left:
+        click.echo(f"howlate: {as_called(note)}", err=True)
+    whole, cells = len(session.folder.whole_cells()), len(session.run.plan.cells)
+    kept = f"interrupted with {whole} of {cells} cells complete" + (", which are kept" if whole else "")
+    also = f"; {restored}" if restored and not left else ""
+    click.echo(f"howlate: {kept}{also}. To go on: {again}", err=True)
+    click.echo(printable(str(session.folder.path)))
+    return ExitCode.INCONCLUSIVE
+
+
+def same_command(session: Session) -> str:
+    return f"the same command with --out {shell_path(session.folder.path)}"
+
+
+def shown_by(session: Session) -> str:
+    return f"`{called()} show {shell_path(session.folder.path)}`"
+
 
 if TYPE_CHECKING:
     from howlate.cli._progress import ProgressLine
@@ -352,7 +377,7 @@ def alike(failures: Iterable[Failure]) -> list[list[Failure]]:
 
 def show_plan(prepared: PlannedRun, *, as_json: bool) -> None:
     if as_json:
-        from howlate.measure.planned import plan_json
+        from howlate.measure.plan_screen import plan_json
 
         print_json(plan_json(prepared))
         return

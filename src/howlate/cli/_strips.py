@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
-from howlate.cli._times import limit_ns_of
+from howlate.cli._options import limit_ns_of
 from howlate.document.first_screen.lines import COLUMNS, LEAST_COLUMNS, Line, typed
 from howlate.document.first_screen.strips import DrawnRows
 from howlate.model.bins import Histogram, coarse_edges

@@ -7,8 +7,14 @@ from msgspec.structs import replace
 
 from howlate.cli._job import Job, job_options
 from howlate.cli._measure import RoundsOptions, measure, opened_target
-from howlate.cli._options import RunOptions, no_wait_option, rounds_options, run_options, target_option
-from howlate.cli._times import limit_text
+from howlate.cli._options import (
+    RunOptions,
+    limit_text,
+    no_wait_option,
+    rounds_options,
+    run_options,
+    target_option,
+)
 
 LONG_NS = 3600 * 10**9
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from howlate.cli._newest import run_or_newest
+from howlate.cli._named import run_or_newest
 from howlate.cli._say import say
 from howlate.cli._screen import print_items, print_json, print_lines
 from howlate.errors import UsageError
@@ -20,7 +20,7 @@ from howlate.words.language import called, english
 from howlate.words.printable import shell_line
 
 if TYPE_CHECKING:
-    from howlate.model.finding import Finding
+    from howlate.model.facts import Finding
 
 
 def _alone(given: list[str]) -> None:

@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import replace
 
-from howlate.cli._listed import ListedOption
-from howlate.cli._named import damaged_where, tell_cells_missing
-from howlate.cli._newest import run_argument
-from howlate.cli._options import output_option
+from howlate.cli._named import damaged_where, run_argument, tell_cells_missing
+from howlate.cli._options import ListedOption, output_option
 from howlate.cli._say import say
 from howlate.errors import UsageError
 from howlate.model.decode import NOT_WITH, WRONG_OPTION

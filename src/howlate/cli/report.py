@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 
 from howlate.cli._measure import material_of
-from howlate.cli._named import named_runs, read_named, tell_missing
-from howlate.cli._newest import run_argument
+from howlate.cli._named import named_runs, read_named, run_argument, tell_missing
 from howlate.cli._options import output_option
 from howlate.cli._say import say
 from howlate.errors import UsageError

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from howlate.cli._measure import material_of, print_brief, print_runs, print_screen
-from howlate.cli._named import tell_cells_missing, tell_missing
-from howlate.cli._newest import run_argument
+from howlate.cli._named import run_argument, tell_cells_missing, tell_missing
 from howlate.cli._options import brief_option, histogram_option
 from howlate.cli._screen import print_document
 from howlate.errors import ExitCode, UsageError

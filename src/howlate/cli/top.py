@@ -21,9 +21,8 @@ from msgspec.structs import replace
 
 from howlate.cli._job import LEAST_CELL_NS, Job, job_options
 from howlate.cli._measure import measure
-from howlate.cli._options import RunOptions, run_options
+from howlate.cli._options import WEEK_NS, RunOptions, limit_text, run_options, within_ns
 from howlate.cli._progress import ProgressLine
-from howlate.cli._times import WEEK_NS, limit_text, within_ns
 from howlate.model.plan import Cell
 from howlate.model.units import format_duration
 from howlate.rooms import hooks

@@ -8,17 +8,15 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from howlate.compare.boundaries import boundaries
 from howlate.compare.compare import Block, Comparison
 from howlate.compare.relations import relations
 from howlate.compare.topics import MOST_SAID, Topic, topics_of
-from howlate.compare.trends import run_times, trends
-from howlate.figures.words import things_of
+from howlate.compare.trends import boundaries, run_times, trends
+from howlate.figures.figure import things_of
 from howlate.sides.sides import SideRow
 from howlate.statistics import phrases
-from howlate.words.caption import Caption
 from howlate.words.say import Text, english, english_text, to_json
-from howlate.words.statement import Statement, message
+from howlate.words.statement import Caption, Statement, message
 
 Concluded = list[tuple[Text, list[Statement]]]
 """Statements below their headings."""

@@ -17,10 +17,9 @@ from howlate.document import cautions
 from howlate.document import sheet as sheets
 from howlate.document.document import Folded, Item, Section, Texts, texts
 from howlate.document.kernels import differences
-from howlate.document.sheet import NOTHING, Column, Sheet, SheetCell
+from howlate.document.sheet import NOTHING, Column, Sheet, SheetCell, Unit, unit_for
 from howlate.document.text import every_note
-from howlate.document.units import Unit, unit_for
-from howlate.figures.words import title_of_column
+from howlate.figures.figure import title_of_column
 from howlate.model.columns import LATENCY, RESPONSE
 from howlate.model.summary import MISSES
 from howlate.rooms import hooks
@@ -28,11 +27,10 @@ from howlate.sides.gravity import stated
 from howlate.sides.joined import described, labels_that_vary
 from howlate.sides.printed_figures import PrintedLine
 from howlate.sides.sides import DIRECTIONS, FIGURES, LOAD, RUN, Decision, SideRow
-from howlate.words.caption import Caption, Listed
 from howlate.words.language import N_, _
 from howlate.words.quantities import NARROW_SPACE, percent, ratio_interval, ratio_text, sentence_case
 from howlate.words.say import Text, say, text_of
-from howlate.words.statement import Statement, message
+from howlate.words.statement import Caption, Listed, Statement, message
 
 HEADINGS = {
     "minimum": N_("min"),

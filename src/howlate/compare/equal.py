@@ -7,8 +7,7 @@ from collections.abc import Callable
 from itertools import combinations
 
 from howlate.sides.joined import Joined
-from howlate.words.caption import Caption
-from howlate.words.statement import Statement, message
+from howlate.words.statement import Caption, Statement, message
 
 Hashes = Callable[[int, str], str]
 """From a run's position and a cell's id to the hash of that cell's samples; "" if they are missing."""

@@ -9,8 +9,8 @@ from howlate.document.document import Section, Texts
 from howlate.document.report_input import DocumentPart, ReportInput
 from howlate.document.sheet import PAGE, TERMINAL
 from howlate.model.loaded import RunContent
-from howlate.words.caption import Caption, Listed
 from howlate.words.say import Text
+from howlate.words.statement import Caption, Listed
 
 if TYPE_CHECKING:  # what compares is imported where there is something to compare
     from howlate.compare.compare import Comparison

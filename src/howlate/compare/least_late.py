@@ -8,8 +8,7 @@ from statistics import median
 from howlate.model.columns import LATENCY
 from howlate.model.summary import CellSummary
 from howlate.statistics.groups import Group, groups_of
-from howlate.words.caption import Caption
-from howlate.words.statement import Statement, message
+from howlate.words.statement import Caption, Statement, message
 
 AXIS = "timer"
 MOST_NAMED = 3

@@ -12,8 +12,7 @@ from howlate.compare.topics import MOST_SAID, Topic
 from howlate.rooms import hooks
 from howlate.sides.sides import DIRECTIONS, NO_MISSES, Decision, Direction, SideRow
 from howlate.statistics import phrases
-from howlate.words.caption import Caption
-from howlate.words.statement import Statement, message
+from howlate.words.statement import Caption, Statement, message
 
 Judged = Literal[
     "first", "second", "first where told", "second where told", "mixed", "equal", "indistinct", "unstated"

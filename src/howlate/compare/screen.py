@@ -27,7 +27,7 @@ from howlate.document.first_screen.lines import (
 )
 from howlate.document.first_screen.table import ScreenColumn, ScreenTable
 from howlate.document.sheet import NOTHING
-from howlate.figures.words import title_of_column
+from howlate.figures.figure import title_of_column
 from howlate.model.summary import MISSES
 from howlate.sides.join_warnings import MACHINES, SETTING
 from howlate.sides.joined import Joined, labels_that_vary
@@ -35,12 +35,11 @@ from howlate.sides.paired import RatioInterval
 from howlate.sides.sides import DIRECTIONS, LEVEL, RUN, Decision, SideRow
 from howlate.statistics.labels import axes_that_vary, row_names
 from howlate.statistics.labels import heading as named
-from howlate.words.caption import Caption, Listed
 from howlate.words.language import N_, _, called
 from howlate.words.printable import printable
 from howlate.words.quantities import percent, ratio_interval, ratio_text, time_text
 from howlate.words.say import Text, count_text, more_rows_text, text_of
-from howlate.words.statement import Statement
+from howlate.words.statement import Caption, Listed, Statement
 
 FEW, FEW_LINES = 5, 15
 """Rows, and lines that they take at most."""

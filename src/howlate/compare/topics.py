@@ -10,9 +10,8 @@ from msgspec import Struct
 from howlate.compare.compare import Block, Comparison
 from howlate.sides.sides import SideRow
 from howlate.statistics import phrases
-from howlate.words.caption import Caption, Listed
 from howlate.words.say import Text
-from howlate.words.statement import Statement
+from howlate.words.statement import Caption, Listed, Statement
 
 MOST_SAID = 6
 """Loads or pairs that one statement, or one list, tells apart."""

@@ -16,8 +16,7 @@ from functools import cache
 from msgspec.structs import replace
 
 from howlate.model.cause import Cause
-from howlate.model.facts import Facts
-from howlate.model.finding import LEVELS, Aim, Finding
+from howlate.model.facts import LEVELS, Aim, Facts, Finding
 from howlate.settings import settings
 from howlate.settings._check import Check
 from howlate.settings._setting import MachineSetting

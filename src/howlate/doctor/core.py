@@ -4,8 +4,7 @@ Linux's tick (Cobalt), /sys/devices/virtual/evl (EVL).
 
 from __future__ import annotations
 
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts
 from howlate.model.preemption import OFF, core_of, unread_core
 from howlate.settings._check import Judgement, late, note, ok, unknown
 from howlate.settings.core_gravity import COBALT_GRAVITY, EVL_GRAVITY

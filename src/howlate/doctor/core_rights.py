@@ -4,8 +4,7 @@ access to the devices below /dev/rtdm, and a name in /etc/passwd. EVL: access to
 
 from __future__ import annotations
 
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts
 from howlate.model.preemption import core_of, unread_core
 from howlate.settings._check import NOT_NEEDED, Judgement, absent, as_root, late, note, ok, unknown
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts
 from howlate.model.preemption import core_of, unread_core
 from howlate.settings._check import NOT_NEEDED, VALUE, Judgement, note, ok, unknown
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from howlate.model.cause import OF_DEVICES, Cause
-from howlate.model.facts import Facts, format_cpus
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts, format_cpus
 from howlate.settings._check import ELSEWHERE, Judgement, measuring_cpus, note, ok, unknown
 from howlate.settings.cpuset import ISOLATED
 

@@ -4,8 +4,7 @@ measuring task's."""
 from __future__ import annotations
 
 from howlate.model.cause import Cause
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts
 from howlate.model.preemption import is_rt_kernel
 from howlate.settings._check import (
     ABOVE,

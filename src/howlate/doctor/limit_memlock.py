@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from howlate.model.cause import Cause
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts
 from howlate.settings._check import GRANT, LACKING, Judgement, as_root, granting, late, ok, unknown
 
 LIMITS = "`@realtime - memlock unlimited` in /etc/security/limits.conf (check: `ulimit -l`)"

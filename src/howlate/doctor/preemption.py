@@ -5,8 +5,7 @@ CONFIG_PREEMPT*.
 from __future__ import annotations
 
 from howlate.model.cause import Cause
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts
 from howlate.model.preemption import is_dynamic, is_rt_kernel, preempt_mode
 from howlate.settings._check import Judgement, late, note, ok, unknown
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from howlate.model.cause import Cause
-from howlate.model.facts import Facts, format_cpus, parse_cpus
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts, format_cpus, parse_cpus
 from howlate.settings._check import ELSEWHERE, Judgement, absent, measuring_cpus, note, ok, unknown
 
 CHANGE = (

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from howlate.model.cause import Cause
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts
 from howlate.settings._check import VALUE, Judgement, late, ok, real_time, unknown
 
 TITLE = "Timer slack"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from howlate.figures.words import things_of
+from howlate.figures.figure import things_of
 from howlate.model.columns import LATENCY
 from howlate.model.facts import facts_of, is_guest
 from howlate.model.loaded import RunContent
@@ -14,10 +14,9 @@ from howlate.model.summary import CellSummary
 from howlate.statistics.groups import VIRTUAL_TIME, groups_of, kinds_of
 from howlate.statistics.resolution import below_resolution
 from howlate.statistics.starts import starts
-from howlate.words.caption import Caption
 from howlate.words.quantities import sentence_case
 from howlate.words.say import Text, say
-from howlate.words.statement import Statement, message
+from howlate.words.statement import Caption, Statement, message
 
 MOST = 100
 """Sentences before the results, at most."""

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from howlate.document.document import Folded, Item, Section, Texts, texts
 from howlate.document.sheet import Row, Sheet, labels
 from howlate.document.sheet import texts as column
-from howlate.model.finding import Finding
+from howlate.model.facts import Finding
 from howlate.model.loaded import RunContent
-from howlate.words.caption import Caption
 from howlate.words.language import N_, _, as_called
+from howlate.words.statement import Caption
 
 MOST_CAUSES, MOST_SHOWN = 3, 4
 LEVEL_NAMES = {

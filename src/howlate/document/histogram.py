@@ -9,9 +9,8 @@ from collections.abc import Sequence
 
 from howlate.charts.histogram import FINEST, edge, place_at, place_of
 from howlate.document.sheet import Column, Sheet, SheetCell, numbers
-from howlate.figures.figure import Subject
+from howlate.figures.figure import Subject, names_of
 from howlate.figures.scale import knee_of
-from howlate.figures.words import names_of
 from howlate.model.bins import Histogram
 from howlate.words.language import _
 from howlate.words.quantities import exact_text, time_text

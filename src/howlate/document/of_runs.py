@@ -29,9 +29,9 @@ from howlate.statistics.ladder import ladder_of
 from howlate.statistics.misses import deadline_statements, deadlines_json
 from howlate.statistics.threshold import thresholds_json
 from howlate.system.version import __version__
-from howlate.words.caption import Caption
 from howlate.words.language import _, english
 from howlate.words.say import Text
+from howlate.words.statement import Caption
 
 OF_SIDES = "tails"
 """The chart that draws every row over the sides: where it is, rows need no charts of their own."""

@@ -15,7 +15,7 @@ from howlate.model.summary import CellSummary, ColumnSummary
 from howlate.statistics.bins.pool import pool
 from howlate.statistics.groups import Group, groups_of, is_grouped
 from howlate.statistics.labels import row_names
-from howlate.words.caption import Caption
+from howlate.words.statement import Caption
 
 
 class Points(Struct, frozen=True):

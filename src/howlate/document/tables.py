@@ -15,15 +15,16 @@ from howlate.document.sheet import (
     Row,
     Sheet,
     SheetCell,
+    Unit,
     labels,
     missed,
     numbers,
     texts,
     times,
+    unit_for,
 )
 from howlate.document.text import listed
-from howlate.document.units import Unit, unit_for
-from howlate.figures.words import things_of, title_of_column
+from howlate.figures.figure import things_of, title_of_column
 from howlate.model.columns import LATENCY, RESPONSE
 from howlate.model.mode import MODE
 from howlate.model.study import TIMER
@@ -33,10 +34,10 @@ from howlate.statistics.groups import Group
 from howlate.statistics.labels import axes_that_vary, heading, policy_in_force, row_names
 from howlate.statistics.load_reached import percents
 from howlate.statistics.statistics import STATISTICS
-from howlate.words.caption import Caption
 from howlate.words.language import _
 from howlate.words.quantities import seconds_text
 from howlate.words.say import Text, say, text_of
+from howlate.words.statement import Caption
 
 OF_EVERY_ROW = ("kernel", "guest", TIMER, MODE, "period", "policy", "cpu", "load")
 """Labels without which no number is to be read."""

@@ -9,14 +9,13 @@ from html import escape
 
 from rich.cells import cell_len
 
-from howlate.sides.modes import mode_of_all
+from howlate.sides.side_names import mode_of_all
 from howlate.statistics.groups import VIRTUAL_TIME
-from howlate.words.caption import Listed
 from howlate.words.language import _, as_called
 from howlate.words.printable import without_controls
 from howlate.words.quantities import NARROW_SPACE
 from howlate.words.say import Text
-from howlate.words.statement import Statement
+from howlate.words.statement import Listed, Statement
 
 
 def escaped(text: str, *, quote: bool = True) -> str:

@@ -11,9 +11,9 @@ from howlate.figures.figure import Note, Picture
 from howlate.figures.scale import Scale, tick_text
 from howlate.figures.svg import el
 from howlate.model.bins import Histogram
-from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import grouped, time_text
 from howlate.words.say import Text
+from howlate.words.statement import Caption, Listed
 
 WIDTH = 1000.0
 ACROSS = 250

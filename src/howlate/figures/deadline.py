@@ -10,7 +10,7 @@ from howlate.figures.figure import Note, Panel, Subject
 from howlate.figures.scale import time_tick
 from howlate.figures.svg import el
 from howlate.model.columns import LATENCY
-from howlate.words.caption import Caption
+from howlate.words.statement import Caption
 
 LINE = 18
 """Of text, in pixels."""

@@ -1,4 +1,5 @@
-"""The frame around every picture: grid, ticks with their units, direct labels, title and description.
+"""The frame around every picture: grid, ticks with their units, direct labels, title and description; and panels that
+are drawn line by line or row by row, each from a `Piece`.
 
 The frame is an SVG without a viewBox, as wide as its place: text keeps its size on every screen. The picture
 lies in a plane inside, stretched and clipped by its own viewBox, with strokes that do not scale. Zooming
@@ -7,7 +8,12 @@ changes that viewBox, the ticks and the places of the labels; no picture has to 
 
 from __future__ import annotations
 
-from howlate.figures.figure import Note, Panel
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from howlate.figures.figure import Note, Panel, Picture
+from howlate.figures.scale import Scale
 from howlate.figures.svg import MARKERS, el, percent, words
 from howlate.words.say import Text
 
@@ -98,3 +104,46 @@ def _note(note: Note) -> str:
         },
         *inside,
     )
+
+
+TOP = 10_000
+"""The upper edge of a picture in its exact numbers; the lower edge is 0."""
+
+
+class Piece(Struct, frozen=True):
+    """The contribution of a line or a row to its panel."""
+
+    marks: str
+    notes: Sequence[Note]
+    series: Mapping[str, object]
+    """The exact numbers for hovering (svg.py)."""
+
+
+def from_bottom(share: float) -> int:
+    """A place between the edges, in the exact numbers' units."""
+    return round(share * TOP)
+
+
+def picture_of(
+    pieces: Sequence[Piece], x: Scale, y_ticks: Sequence[tuple[float, Text]], width: float, height: float
+) -> Picture:
+    return Picture(
+        x=x,
+        y_ticks=y_ticks,
+        marks="".join(piece.marks for piece in pieces),
+        width=width,
+        height=height,
+        notes=[note for piece in pieces for note in piece.notes],
+    )
+
+
+def exact_of(
+    pieces: Sequence[Piece], low: float = 0, high: float = TOP, *, log: bool = False
+) -> dict[str, object]:
+    """The exact numbers of all pieces, "points" of svg.py. `low`, `high`, `log`: the axis of their y
+    values."""
+    return {
+        "kind": "points",
+        "y": {"low": low, "high": high, "log": log},
+        "series": [piece.series for piece in pieces],
+    }

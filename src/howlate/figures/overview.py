@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from howlate.figures.deadline import deadlines, with_upright
-from howlate.figures.figure import Figure, Key, Panel, Subject
-from howlate.figures.pieces import exact_of, picture_of
+from howlate.figures.figure import Figure, Key, Panel, Subject, around_zero, names_of
+from howlate.figures.frame import exact_of, picture_of
 from howlate.figures.rows import ROW, WIDTH, Dot, DotRow, above, pieces_of
 from howlate.figures.scale import Scale, spread
-from howlate.figures.words import around_zero, names_of
 from howlate.model.summary import ColumnSummary
-from howlate.words.caption import Caption
 from howlate.words.quantities import time_text
+from howlate.words.statement import Caption
 
 STATISTICS = (
     ("0.5", Caption("median"), "plus", "c-median"),

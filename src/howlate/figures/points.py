@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from howlate.figures.figure import Subject
 from howlate.statistics.groups import ColumnSpread
-from howlate.words.caption import Caption
 from howlate.words.say import Text
+from howlate.words.statement import Caption
 
 _KERNEL = re.compile(
     r"(?P<series>\d+\.\d+)(?P<rt>-rt)?(?:@(?P<arch>\w+))?(?:=[^\[]*)?(?P<parameters>\[.*\])?"

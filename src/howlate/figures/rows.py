@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from howlate.figures.data import pack
 from howlate.figures.figure import Note
-from howlate.figures.pieces import Piece, from_bottom
+from howlate.figures.frame import Piece, from_bottom
 from howlate.figures.scale import Scale
-from howlate.figures.svg import el
+from howlate.figures.svg import el, pack
 from howlate.words.say import Text
 
 WIDTH = 1000.0

@@ -7,16 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from howlate.figures.data import pack
 from howlate.figures.figure import Key, Note, Panel, Subject
-from howlate.figures.pieces import Piece, exact_of, from_bottom, picture_of
+from howlate.figures.frame import Piece, exact_of, from_bottom, picture_of
 from howlate.figures.scale import OWN_AXES, Axes, Scale, from_zero, with_range
-from howlate.figures.svg import MARKERS, el, line_path
+from howlate.figures.svg import MARKERS, el, line_path, pack
 from howlate.model.study import numbered
 from howlate.statistics.spread import Spread, spread_of
-from howlate.words.caption import Caption
 from howlate.words.quantities import time_text
 from howlate.words.say import Text
+from howlate.words.statement import Caption
 
 WIDTH = 1000.0
 HEIGHT = 260

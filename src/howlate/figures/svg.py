@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import pairwise
 
 from howlate.words.say import Text, text_of
 
@@ -91,4 +92,30 @@ def line_path(points: Sequence[tuple[float, float]]) -> str:
     first, *rest = ((round(x, 1), round(y, 1)) for x, y in points)
     out = [f"M{first[0]:g},{first[1]:g}L"]
     out.append(" ".join(f"{x:g},{y:g}" for x, y in rest) if rest else f"{first[0]:g},{first[1]:g}")
+    return "".join(out)
+
+
+DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+
+def pack(values: Iterable[int]) -> str:
+    """Integers as text ("VLQ"): the numbers that travel with a picture, for hover and zoom, in one of two kinds that
+    document/page.js reads:
+
+        intervals  {"kind": "intervals", "base": b, "unit": u, "low": VLQ, "size": VLQ,
+                    "series": [{"name", "kind", "values": VLQ}]}
+                   interval i covers b + u * low[i] to b + u * (low[i] + size[i]) of the x axis;
+                   a number n as low means 0 to n - 1, a number as size that all have it
+        points     {"kind": "points", "series": [{"name", "unit", "total", "x": VLQ, "y": VLQ, ...}]}
+
+    VLQ: the differences of the whole numbers, each in base 64 with 5 bits a digit, lowest first, bit 5 of a digit:
+    more follow; the lowest bit of the number is its sign. It is half the size of JSON's decimals."""
+    out: list[str] = []
+    for before, value in pairwise([0, *values]):
+        step = value - before
+        rest = step << 1 if step >= 0 else (-step << 1) | 1
+        while rest > 31:
+            out.append(DIGITS[32 | (rest & 31)])
+            rest >>= 5
+        out.append(DIGITS[rest])
     return "".join(out)

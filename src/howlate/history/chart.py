@@ -6,17 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from howlate.figures.data import pack
-from howlate.figures.figure import Figure, Key, Note, Panel
-from howlate.figures.pieces import Piece, exact_of, from_bottom, picture_of
+from howlate.figures.figure import Figure, Key, Note, Panel, around_zero
+from howlate.figures.frame import Piece, exact_of, from_bottom, picture_of
 from howlate.figures.scale import Scale, spread
-from howlate.figures.svg import el, line_path
-from howlate.figures.words import around_zero
+from howlate.figures.svg import el, line_path, pack
 from howlate.history.courses import Course
 from howlate.history.history import History, heading_of
-from howlate.words.caption import Caption
 from howlate.words.quantities import time_text
 from howlate.words.say import more_rows_text
+from howlate.words.statement import Caption
 
 WIDTH = 1000.0
 HEIGHT = 150

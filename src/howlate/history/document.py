@@ -11,8 +11,7 @@ from msgspec.structs import asdict
 
 from howlate.document import sheet as sheets
 from howlate.document.document import ChartItem, Document, Folded, Section, Texts, bar
-from howlate.document.sheet import Row, Sheet
-from howlate.document.units import Unit
+from howlate.document.sheet import Row, Sheet, Unit
 from howlate.history.chart import draw
 from howlate.history.courses import Course, FewBoots, PastRun
 from howlate.history.history import CONFIDENCE, History, HitRate, heading_of, hit_rate

@@ -18,8 +18,7 @@ from howlate.model.run import VIRTUAL
 from howlate.statistics.diagnose import confidence_ahead
 from howlate.statistics.labels import row_names
 from howlate.statistics.statistics import STATISTICS
-from howlate.words.caption import Caption
-from howlate.words.statement import Statement, message
+from howlate.words.statement import Caption, Statement, message
 
 SINCE = message(
     "history.since",

@@ -28,11 +28,11 @@ from howlate.history.courses import Course
 from howlate.history.history import History, heading_of, hit_rate, place_statement, trend_statement
 from howlate.statistics.labels import axes_that_vary
 from howlate.statistics.labels import heading as named
-from howlate.words.caption import Caption
 from howlate.words.language import N_, _
 from howlate.words.printable import printable, shell_path
 from howlate.words.quantities import percent, ratio_interval, time_text
 from howlate.words.say import Text, more_rows_text, text_of
+from howlate.words.statement import Caption
 
 MOST_LINES, FEWEST_ROWS = 20, 4
 WORSE, BETTER = N_("worse"), N_("better")

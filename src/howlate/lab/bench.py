@@ -1,4 +1,5 @@
-"""One kernel on the lab's bench: its guest made once, its jobs run in copies of that guest."""
+"""One kernel on the lab's bench: its guest made once, its jobs run in copies of that guest; in real time with KVM, if
+the host has it."""
 
 from __future__ import annotations
 
@@ -33,7 +34,6 @@ from howlate.lab.kernels.kernel import VMLINUX, Kernel
 from howlate.lab.kernels.label import Label
 from howlate.lab.kernels.modules import of_loads
 from howlate.lab.kernels.own_needs import WHAT_IT_NEEDS, check_load, remedy_of_hang
-from howlate.lab.real import HOW_TO_CHECK, NO_REAL_TIME, TRY_S, check_device
 from howlate.lab.results import Results
 from howlate.model.capabilities import LoadKind, Need, spec_name
 from howlate.model.run import REAL
@@ -41,7 +41,32 @@ from howlate.replay.log import ExecutionLog, LogPlan
 from howlate.replay.symbols import Symbols
 from howlate.store.job_text import job_text
 from howlate.words.say import english
-from howlate.words.statement import Statement
+from howlate.words.statement import Statement, message
+
+NO_REAL_TIME = message("lab.no-real-time", "guests cannot run in real time: {reason}", remedy="{hint}")
+
+DEVICE = Path("/dev/kvm")
+TRY_S = 20.0
+"""With KVM a guest's first program runs 1 to 3 s after its start."""
+HOW_TO_CHECK = (
+    "real time needs a machine whose processor's virtualisation howlate may use: `ls -l /dev/kvm`, "
+    "`grep -c -E 'vmx|svm' /proc/cpuinfo`; in a virtual machine its host must allow nested guests. "
+    "Virtual time needs none of it"
+)
+
+
+def check_device(device: Path = DEVICE) -> None:
+    """NotPossibleError if KVM is missing or may not be used."""
+    if not device.exists():
+        raise NotPossibleError(NO_REAL_TIME(reason=f"{device} does not exist", hint=HOW_TO_CHECK))
+    try:
+        os.close(os.open(device, os.O_RDWR | os.O_CLOEXEC))
+    except OSError as problem:
+        hint = f"become a member of the group that owns {device}, or root"
+        raise NotPossibleError(
+            NO_REAL_TIME(reason=f"{device} cannot be opened ({problem.strerror})", hint=hint)
+        ) from None
+
 
 PROBE = "howlate-probe"
 LAST_LOOK = "howlate::machine_clock_ns"

@@ -22,8 +22,7 @@ from howlate.replay.execution import Execution
 from howlate.replay.instructions import AMD64, InstructionKind
 from howlate.replay.log import ExecutionLog, Integers, LoggedSpan, LogPlan
 from howlate.replay.symbols import USER_TOP, Symbols
-from howlate.store.activation import Activation, Activations
-from howlate.store.activations import streamed_activations
+from howlate.store.activations import Activation, Activations, streamed_activations
 from howlate.targets._target import outcome_of, sentence_of
 from howlate.words.statement import message
 

@@ -25,8 +25,7 @@ from howlate.measure.machines import (
 from howlate.model.answer import Answer, Command
 from howlate.model.capabilities import Capabilities
 from howlate.model.decode import NOT_WITH
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim, Finding
+from howlate.model.facts import Aim, Facts, Finding
 from howlate.model.guest_cpus import GuestCpus
 from howlate.model.plan import Plan
 from howlate.model.run import NOT_EXPLAINED, VIRTUAL, WITHOUT_RIGHT, Run

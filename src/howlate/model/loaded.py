@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from howlate.model.bins import CellBins
-from howlate.model.facts import parse_cpus
-from howlate.model.finding import Finding
+from howlate.model.facts import Finding, parse_cpus
 from howlate.model.run import Run
 from howlate.model.summary import WATCHED, CellSummary, ColumnSummary
 

@@ -57,7 +57,7 @@ class Run(Struct, frozen=True):
     facts: Mapping[str, Any] = field(default_factory=dict)
     """`howlate-probe facts --json` of the target, as captured; of its first machine if it has several."""
     findings: tuple[Mapping[str, Any], ...] = ()
-    """The doctor's findings from these facts, as JSON (model/finding.py). If the target has several machines,
+    """The doctor's findings from these facts, as JSON (model/facts.py). If the target has several machines,
     a finding about some of them names these under "machines"."""
     knobs: Mapping[str, Any] = field(default_factory=dict)
     """The study's knobs; each cell records what was applied and read back."""

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from howlate.errors import DamagedError
 from howlate.model.columns import LATENCY, RESPONSE
 from howlate.model.decode import Table, decoded, known_schema, plain, warnings_of
+from howlate.model.disturbances import Others
 from howlate.model.knowledge import EVERYTHING, Knowledge
-from howlate.model.others import Others
 from howlate.model.plan import point_of
 from howlate.model.ranges import Count, CpuKey, Int64, Real, ShareKey
 from howlate.model.tail import TailSummary, must_be_by_block
@@ -50,7 +50,7 @@ class Accounting(Struct, frozen=True):
 
 
 class LargestAlone(Struct, frozen=True):
-    """For a column whose largest sample alone makes its maximum and its deviation (statistics/single_sample.py)."""
+    """For a column whose largest sample alone makes its maximum and its deviation (statistics/statistics.py)."""
 
     index: Count = 0
     """The index of that activation or data point."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim
 from howlate.model.plan import Plan
 from howlate.model.study import Value, spell
 from howlate.model.units import parse_count, parse_cpus

@@ -1,5 +1,5 @@
 """The matrix of a study as cells, in the study's order: its points, the probe's answers to them, and the
-plan."""
+plan; with a warning of cells that are over before their load did something."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from howlate.errors import HowlateError, NotPossibleError, UsageError
-from howlate.model.answer import Answer, Command
+from howlate.model.answer import Answer, Command, FewActions
 from howlate.model.capabilities import Capabilities, TestKind
 from howlate.model.decode import IN_FILE, Table, twice, unknown
 from howlate.model.guest_cpus import GUEST, GuestCpus
@@ -22,7 +22,6 @@ from howlate.model.mode import MODE, with_mode
 from howlate.model.plan import Cell, Length, Plan
 from howlate.model.study import EXPECTED, KERNEL, PART, REPEAT, TIMER, Order, Study, Value, spell
 from howlate.plan.cost import cell_cost_s, clock_cost_s
-from howlate.plan.lasting import too_short
 from howlate.plan.machines import seeds_differ, with_seed
 from howlate.plan.options import (
     arguments,
@@ -34,7 +33,52 @@ from howlate.plan.options import (
     plain,
 )
 from howlate.words.quantities import sentence_case
-from howlate.words.statement import Statement
+from howlate.words.statement import Statement, message
+
+TOO_SHORT = message(
+    "lasting.too-short",
+    "{cells} last {length}, too short for {load}: {many} {actions} fit, {least} are needed",
+)
+TOO_SHORT_SUPPOSED = message(
+    "lasting.too-short-supposed",
+    "{cells} last {length}, too short for {load}: about {many} {actions} of {each} fit, {least} are needed",
+)
+
+
+def too_short(cells: Iterable[tuple[Cell, Sequence[FewActions]]]) -> tuple[Statement, ...]:
+    """A statement for each load and length of cells that leaves no room for the load's work: a cell that is over
+    before the load's first fsync was not under that load."""
+    periods: dict[tuple[str, FewActions, float], set[str]] = {}
+    for cell, few in cells:
+        for actions in few if not cell.impossible else ():
+            key = (cell.labels.get(PART, ""), actions, cell.length.measuring_s)
+            periods.setdefault(key, set()).add(cell.labels.get("period", ""))
+    return tuple(_too_short(*key, at) for key, at in periods.items())
+
+
+def _too_short(part: str, actions: FewActions, seconds: float, periods: set[str]) -> Statement:
+    values = {
+        "cells": _cells(part, sorted(periods) if all(periods) else []),
+        "length": _lasting(seconds),
+        "load": actions.load,
+        "many": actions.many,
+        "actions": actions.name,
+        "least": actions.least,
+    }
+    if actions.supposed_s:
+        return TOO_SHORT_SUPPOSED(**values, each=_lasting(actions.supposed_s))
+    return TOO_SHORT(**values)
+
+
+def _cells(part: str, periods: Sequence[str]) -> str:
+    of = f" of the part {part}" if part else ""
+    at = f" at {', '.join(periods)}" if periods else ""
+    return f"the cells{of}{at}"
+
+
+def _lasting(seconds: float) -> str:
+    return f"{seconds * 1e3:.4g} ms" if seconds < 1 else f"{seconds:.4g} s"
+
 
 MOST_CELLS = 10_000
 LABELLED = ("load", "period", "policy", "timer", "cpu")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from howlate.document import sheet as sheets
 from howlate.document.document import Document, Section, Texts
-from howlate.document.sheet import Sheet
-from howlate.document.units import Unit
+from howlate.document.sheet import Sheet, Unit
 from howlate.prove.bisected import SIDES, Bisected, StepAnswer
 from howlate.words.language import _
 from howlate.words.say import text_of

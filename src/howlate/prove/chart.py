@@ -6,16 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from howlate.figures.data import pack
 from howlate.figures.figure import Figure, Key, Note, Panel
-from howlate.figures.pieces import Piece, exact_of, from_bottom, picture_of
+from howlate.figures.frame import Piece, exact_of, from_bottom, picture_of
 from howlate.figures.scale import Scale, from_zero
-from howlate.figures.svg import el, line_path
-from howlate.prove.claim import claim_of
+from howlate.figures.svg import el, line_path, pack
 from howlate.prove.landscape import Probed, ReleaseWindow, divided, stretches
-from howlate.prove.proof import Proof
-from howlate.words.caption import Caption
+from howlate.prove.proof import Proof, claim_of
 from howlate.words.quantities import exact_text
+from howlate.words.statement import Caption
 
 WIDTH = 20_000.0
 """Fine enough to zoom into a microsecond."""

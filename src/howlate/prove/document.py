@@ -12,13 +12,11 @@ from howlate.document import sheet as sheets
 from howlate.document.document import ChartItem, Document, Section, Texts, bar
 from howlate.document.flame import flame_html
 from howlate.document.html import page as html_page
-from howlate.document.sheet import Sheet
-from howlate.document.units import Unit
+from howlate.document.sheet import Sheet, Unit
 from howlate.model.cause import Lateness
 from howlate.prove.chart import draw
-from howlate.prove.claim import claim_of, claim_to_json
 from howlate.prove.landscape import Probed
-from howlate.prove.proof import SCOPE, Proof, ProofRuling
+from howlate.prove.proof import SCOPE, Proof, ProofRuling, claim_of, claim_to_json
 from howlate.prove.worst_releases import LateRelease
 from howlate.system.version import __version__
 from howlate.why.late_cases import functions_sheet

@@ -1,31 +1,143 @@
-"""A part of a window whose releases are asked of copies of one fork (docs/lab/prove.md)."""
+"""A part of a window whose releases are asked of copies of one fork (docs/lab/prove.md). Their answers are kept in a
+file of the cache."""
 
 from __future__ import annotations
 
 import dataclasses
 import random
 from contextlib import ExitStack
+from pathlib import Path
 
+import numpy as np
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from howlate.errors import TargetError
+from howlate.lab.archive.packages import Say, silent
 from howlate.lab.bench import Bench
+from howlate.lab.cache import read_sealed_json, say_changed, storing, write_sealed_json
 from howlate.lab.guests.fork import Fork
 from howlate.lab.guests.single import SingleWords
 from howlate.lab.guests.watch import Limits
-from howlate.lab.replay import LOG_LEAD_NS, STAMP_NOT_FOUND, most_off_ns, symbols_of
+from howlate.lab.replay import (
+    CLOCK_STEPS_NS,
+    LOG_LEAD_NS,
+    STAMP_NOT_FOUND,
+    counts_of,
+    execution_of,
+    most_off_ns,
+    stamp_readings,
+    symbols_of,
+)
 from howlate.model.cause import Lateness
-from howlate.prove.kept_probes import KeptProbes
 from howlate.prove.landscape import Probed, ReleaseWindow
-from howlate.prove.logged_release import LEAST_LEAD_NS as LEAST_LOGGED_NS
-from howlate.prove.logged_release import LoggedRelease, logged_release
 from howlate.prove.same_state import unexplained
+from howlate.replay.execution import Execution
+from howlate.replay.instructions import AMD64
 from howlate.replay.lateness import lateness_of
+from howlate.replay.log import LoggedSpan, LogPlan
 from howlate.replay.premises import ComparedPair, Witness
-from howlate.replay.release_path import release_path
+from howlate.replay.release_path import PATH_FORMAT, ReleasePath, release_path
 from howlate.replay.symbols import Symbols
 from howlate.replay.tick_shift import COMPARED_NS, shift_ns
 from howlate.words.statement import message
+
+LEAST_LOGGED_NS = 10_000
+"""What is logged before the release, to know during which interrupt it came."""
+_NEAR_NS = 2_000
+"""How exactly a fork knows when its guest reads which time."""
+_EVER = 1 << 62
+
+
+class LoggedRelease(Struct, frozen=True):
+    """What was executed; `release_ns` by the machine's clock, `stamp` the instruction that read the time stamp."""
+
+    words: SingleWords
+    execution: Execution
+    release_ns: int
+    stamp: int
+    off_ns: int
+    """How much later the machine's clock showed the time stamp than the fork's clock and the guest's latency do."""
+
+
+def logged_release(
+    bench: Bench,
+    symbols: Symbols,
+    fork: Fork,
+    instant_ns: int,
+    lead_ns: int = LEAST_LOGGED_NS,
+    off_ns: int = 0,
+) -> LoggedRelease:
+    """The release at an instant of the guest's CLOCK_MONOTONIC, logged from so long before it. `off_ns`: that of
+    another release of the fork, if one is known."""
+    plan = LogPlan(
+        (LoggedSpan(fork.machine_ns(instant_ns) - lead_ns, _EVER),),
+        switches=symbols.address("__switch_to"),
+        counts=counts_of(symbols) if bench.kernel.arch == AMD64 else (0, 0),
+    )
+    words, log = fork.logged(instant_ns, plan)
+    execution = execution_of(bench, symbols, log)
+    places, times_ns = stamp_readings(execution)
+    each_off_ns = times_ns - fork.machine_ns(instant_ns + words.latency_ns)
+    if not len(places) or np.abs(each_off_ns).min() > _NEAR_NS:
+        raise TargetError(STAMP_NOT_FOUND(cell=bench.label))
+    nearest = int(np.abs(each_off_ns - off_ns).argmin())
+    shown_ns = int(times_ns[nearest])
+    shown_ns -= shown_ns % CLOCK_STEPS_NS[bench.kernel.arch]
+    release_ns, off_ns = shown_ns - words.latency_ns, int(each_off_ns[nearest])
+    return LoggedRelease(words, execution, release_ns, int(places[nearest]), off_ns)
+
+
+KEPT_FORMAT = f"{PATH_FORMAT}.4"
+"""Changes with the code that reads a path out of a log, compares guests, measures what a tick moves, or asks a
+witness: what it said before is not taken for what it says now. A latency is the guest's own, and is kept."""
+AGAIN = "its releases are asked again"
+
+
+class KeptProbes(Struct):
+    """The probes of one fork, in a file by the fork's key. A search that is asked again, or for more, costs only what
+    is new."""
+
+    path: Path
+    planned_ns: int = 0
+    latencies_ns: dict[int, int] = field(default_factory=dict)
+    paths: dict[int, ReleasePath] = field(default_factory=dict)
+    witnesses: dict[int, Witness] = field(default_factory=dict)
+    """By the instant of their release: windows of several lengths begin with one fork, and a witness does not cover
+    what comes after its release."""
+    pair: ComparedPair | None = None
+    shifts_ns: dict[int, int] = field(default_factory=dict)
+    """By the instant of a tick: what it moves (replay/tick_shift.py)."""
+    eps_ns: int = 0
+    """The largest that a search had with these probes: it may have been shown by two that have others between them
+    now."""
+
+    @classmethod
+    def read(cls, path: Path, *, fresh: bool, say: Say = silent) -> KeptProbes:
+        """Nothing where the file is missing or, which is said, damaged."""
+        import msgspec
+
+        value = None if fresh else read_sealed_json(path, say, AGAIN)
+        try:
+            value = value or {}
+            if value.get("format") != KEPT_FORMAT:
+                latencies_ns = value.get("latencies_ns", value.get("probes", {}))  # an older howlate's name
+                value = {"planned_ns": value.get("planned_ns", 0), "latencies_ns": latencies_ns}
+            return msgspec.convert(
+                {**value, "path": str(path)}, cls, str_keys=True, dec_hook=lambda kind, text: kind(text)
+            )
+        except (AttributeError, msgspec.ValidationError):
+            say_changed(path, say, AGAIN)
+            return cls(path)
+
+    def write(self) -> None:
+        """The whole file or nothing."""
+        import msgspec
+
+        with storing(self.path):
+            value = msgspec.to_builtins(self, str_keys=True, enc_hook=str)
+            write_sealed_json(self.path, {**value, "format": KEPT_FORMAT})
+
 
 UNEQUAL = message(
     "lab.unequal-forks",

@@ -15,8 +15,7 @@ from howlate.lab.targets.lab import LabTarget
 from howlate.measure.execute import Tally
 from howlate.measure.prepare import PlannedRun, RunRequest, prepare
 from howlate.measure.session import Session, begin
-from howlate.prove.bisected import StepAnswer, StepRequest, proved, sampled
-from howlate.prove.bisection import SEEDS, Step, StepSide
+from howlate.prove.bisected import SEEDS, Step, StepAnswer, StepRequest, StepSide, proved, sampled
 from howlate.prove.flow import LOAD, loads_of
 from howlate.prove.landscape import Goal
 from howlate.prove.proof import Proof

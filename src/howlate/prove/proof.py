@@ -1,5 +1,5 @@
 """What a searched landscape states (docs/lab/prove.md): the latest release that was found in one window of one course
-of one guest, and a bound that holds if its premises do. Pure."""
+of one guest, a bound that holds if its premises do, and in the same sentence what that does not cover. Pure."""
 
 from __future__ import annotations
 
@@ -13,11 +13,77 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from howlate.model.cause import Lateness
-from howlate.prove.landscape import Goal, Probed, ReleaseWindow, Search, divided, wait_together
-from howlate.prove.release_lead import Eps, eps_of
+from howlate.prove.landscape import Goal, Probed, ReleaseWindow, Search, divided, unlike, wait_together
 from howlate.replay.premises import SAMPLED, ComparedPair, Witness, of_order, witness_to_json
+from howlate.replay.release_path import ReleasePath
 from howlate.words.say import english, to_json
 from howlate.words.statement import Statement, message
+
+
+class Eps(Struct, frozen=True):
+    """By how much a release can start later than one that is due after it and waits for the same, from the logs of
+    what both executed: its parts, in ns.
+
+        S(t) - S(t2) = own path of t - that of t2
+                     + interruptions of t from t2 on - those of t2
+                     + what held t for longer than t2
+                     + what a tick between them moves
+
+    for t < t2, both waiting at t2. Each of them is bounded by the largest that the probes of a landscape show."""
+
+    own_ns: int = 0
+    """Between the longest own path of a release and the shortest."""
+    interruptions_ns: int = 0
+    """Of the interruptions of any release, each as different as those of its name were: the release between two
+    probes that waits with the later one may have had others."""
+    held_ns: int = 0
+    """What a release made the holder do more than a later one."""
+    ticks_ns: int = 0
+    """How much a tick between two releases moves what comes before them."""
+
+    @property
+    def total_ns(self) -> int:
+        return self.own_ns + self.interruptions_ns + self.held_ns + self.ticks_ns
+
+
+def eps_of(parts: Iterable[Sequence[Probed]], ticks_ns: int = 0) -> Eps:
+    """Of the logged probes of a landscape: of each of its forks, ascending."""
+    logged = [[(probe, probe.path) for probe in part if probe.path is not None] for part in parts]
+    paths = [path for part in logged for _, path in part]
+    if not paths:
+        return Eps(ticks_ns=ticks_ns)
+    own_ns = [path.own_ns for path in paths]
+    differences = _differences(paths)
+    pairs = [
+        (one, later)
+        for part in logged
+        for one, later in pairwise(part)
+        if wait_together(one[0], later[0]) and not unlike(one[0], later[0])
+    ]
+    return Eps(
+        max(own_ns) - min(own_ns),
+        max(sum(differences.get(name, 0) * count for name, count in path.after(0).items()) for path in paths),
+        max((_held_longer_ns(*one, *later) for one, later in pairs), default=0),
+        ticks_ns,
+    )
+
+
+def _differences(paths: Iterable[ReleasePath]) -> dict[str, int]:
+    """How different interruptions of one name were; those during which the release came are not whole."""
+    each: dict[str, list[int]] = {}
+    for path in paths:
+        for one in path.interruptions:
+            if one.from_ns > 0:
+                each.setdefault(one.name, []).append(one.ns)
+    return {name: max(ns) - min(ns) for name, ns in each.items()}
+
+
+def _held_longer_ns(one: Probed, path: ReleasePath, later: Probed, later_path: ReleasePath) -> int:
+    """What the own paths and interruptions do not explain of the first one's later start; 0 if it is earlier."""
+    own_ns = path.own_ns - later_path.own_ns
+    interruptions_ns = path.interrupted_ns(later.at_ns - one.at_ns) - later_path.interrupted_ns(0)
+    return max(0, one.start_ns - later.start_ns - own_ns - interruptions_ns)
+
 
 SENTENCE = message(
     "proof.sentence",
@@ -321,3 +387,33 @@ class Proof(Struct, frozen=True):
                 for probe in self.probes
             ],
         }
+
+
+CLAIM = message(
+    "proof.claim-of-phase",
+    "Only for this phase of the load against the tick, not for other phases, loads or hardware, and for {release}: "
+    "{claim}",
+)
+RELEASE = message("proof.release", "a single release")
+ARMED = message("proof.release-armed", "a single release that is armed at least {ahead_ns:exact} ahead")
+
+
+def claim_of(proof: Proof) -> Statement:
+    """The sentence of a searched landscape, inside what it is about."""
+    ahead_ns = least_ahead_ns(proof)
+    release = RELEASE() if ahead_ns is None else ARMED(ahead_ns=ahead_ns)
+    return CLAIM(release=release, claim=proof.sentence())
+
+
+def least_ahead_ns(proof: Proof) -> int | None:
+    """How long before its release a timer was armed at least; None where that was not measured everywhere."""
+    measured = [witness.ahead_ns for witness in proof.witnesses]
+    known = [ahead_ns for ahead_ns in measured if ahead_ns is not None]
+    return min(known) if known and len(known) == len(measured) else None
+
+
+def claim_to_json(proof: Proof) -> dict[str, Any]:
+    """A searched landscape for `--json`, with that sentence."""
+    claim = claim_of(proof)
+    said = {"sentence": english(claim), "statement": to_json(claim)}
+    return {**proof.to_json(), "armed_ahead_ns": least_ahead_ns(proof), **said}

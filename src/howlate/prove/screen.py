@@ -18,9 +18,8 @@ from howlate.document.first_screen.lines import (
     under,
 )
 from howlate.document.first_screen.table import ScreenColumn, ScreenTable
-from howlate.prove.claim import claim_of
 from howlate.prove.document import RULINGS
-from howlate.prove.proof import Proof
+from howlate.prove.proof import Proof, claim_of
 from howlate.words.language import _
 from howlate.words.quantities import exact_text
 from howlate.words.say import more_rows_text

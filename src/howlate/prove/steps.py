@@ -17,7 +17,7 @@ from howlate.lab.archive.packages import Archive, PackageVersion
 from howlate.lab.kernels.catalogue import available, choose, newest, versions
 from howlate.lab.kernels.label import Label
 from howlate.lab.problems import UNUSABLE
-from howlate.prove.bisection import Step
+from howlate.prove.bisected import Step
 from howlate.system.opening import read_bytes
 
 SKIPPED = 125

@@ -17,11 +17,10 @@ from howlate.charts.together import scales as time_scales
 from howlate.document.document import ChartItem
 from howlate.document.side_charts import Placed, placed
 from howlate.figures.bars import FEW, most_in_a_bar
-from howlate.figures.figure import Figure, Panel
+from howlate.figures.figure import Figure, Panel, column_of, things_of, title_of_column
 from howlate.figures.scale import AXES as KINDS
 from howlate.figures.scale import Axes, AxisRange, Scale, with_range
 from howlate.figures.sides import Curve, Spot, keys_of, legend, maxima, panel_of, scales
-from howlate.figures.words import column_of, things_of, title_of_column
 from howlate.model.loaded import RunContent
 from howlate.model.study import numbered
 from howlate.published.load import find_reference
@@ -29,9 +28,9 @@ from howlate.published.reference import UNITS, PublishedRow, PublishedTable
 from howlate.sides.join import join
 from howlate.sides.joined import parameters_of
 from howlate.statistics.spread import Spread
-from howlate.words.caption import Capitalised, Caption
 from howlate.words.quantities import grouped, time_text
 from howlate.words.say import Text
+from howlate.words.statement import Capitalised, Caption
 
 HEIGHT = 150
 

@@ -9,8 +9,7 @@ from howlate.compare.relations import STEADY, Judgements, judgements_at, places_
 from howlate.compare.topics import Topic
 from howlate.sides.sides import Decision, Direction, SideRow, over_points
 from howlate.statistics import phrases
-from howlate.words.caption import Caption
-from howlate.words.statement import Statement, message
+from howlate.words.statement import Caption, Statement, message
 
 Answer = Literal["confirmed", "contradicted", "neither"]
 RT = "rt"

@@ -13,8 +13,7 @@ import pkgutil
 from collections.abc import Mapping
 from functools import cache
 
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts
 from howlate.settings._setting import MachineSetting
 
 

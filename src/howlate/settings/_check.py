@@ -12,9 +12,8 @@ from msgspec.structs import replace
 
 from howlate.errors import HowlateError
 from howlate.model.cause import Cause
-from howlate.model.facts import Facts, format_cpus, parse_cpus
+from howlate.model.facts import Aim, Facts, Finding, Level, format_cpus, parse_cpus
 from howlate.model.facts import bracketed as bracketed  # checks have it from here
-from howlate.model.finding import Aim, Finding, Level
 from howlate.words import say
 from howlate.words.printable import shell_word
 from howlate.words.say import statement_of

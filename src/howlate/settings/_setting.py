@@ -9,8 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from howlate.model.cause import Cause
-from howlate.model.facts import Facts, format_cpus
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts, format_cpus
 from howlate.settings._check import Check, incomplete, measuring_cpus, other_cpus
 from howlate.words.statement import Statement, message
 

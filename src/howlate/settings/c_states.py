@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from howlate.model.cause import Cause
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts
 from howlate.settings._check import Judgement, late, measuring_cpus, not_there, note, number, ok, row_cpus
 from howlate.settings._setting import MachineSetting, always
 from howlate.settings.cpu_dma_latency import IDLE_STATES, REQUEST

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts
 from howlate.settings._check import VALUE, Judgement, late, note, ok, unknown
 from howlate.settings._setting import MachineSetting, as_text
 from howlate.words.say import statement_of

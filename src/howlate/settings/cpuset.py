@@ -5,8 +5,7 @@ partitions.
 from __future__ import annotations
 
 from howlate.model.cause import Cause
-from howlate.model.facts import Facts, format_cpus, parse_cpus
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts, format_cpus, parse_cpus
 from howlate.settings._check import Judgement, late, measuring_cpus, note, ok, other_cpus, real_time, unknown
 from howlate.settings._setting import NO_OTHER_CPU, MachineSetting
 from howlate.words.say import statement_of

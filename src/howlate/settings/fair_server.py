@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from howlate.model.cause import Cause
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts
 from howlate.model.preemption import kernel_version
 from howlate.settings._check import (
     ABSENT,

@@ -5,8 +5,7 @@
 from __future__ import annotations
 
 from howlate.model.cause import OF_DEVICES, Cause
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts
 from howlate.model.preemption import is_rt_kernel
 from howlate.settings._check import (
     MEASURE_ON_SOME,

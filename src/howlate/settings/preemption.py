@@ -5,8 +5,7 @@ the configuration.
 from __future__ import annotations
 
 from howlate.model.cause import Cause
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts
 from howlate.model.preemption import PREEMPT_MODE, is_dynamic, preempt_mode
 from howlate.settings._check import MOUNT_DEBUGFS, Judgement, late, ok, unknown
 from howlate.settings._setting import MachineSetting, always

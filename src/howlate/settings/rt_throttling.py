@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from howlate.model.cause import Cause
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts
 from howlate.model.preemption import kernel_version
 from howlate.settings._check import Judgement, late, note, ok, real_time, unknown
 from howlate.settings._setting import MachineSetting, always, as_number

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from howlate.model.cause import Cause
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts
 from howlate.settings._check import VALUE, Judgement, bracketed, late, not_there, note, ok
 from howlate.settings._setting import MachineSetting, always
 

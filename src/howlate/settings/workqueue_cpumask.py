@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from howlate.model.cause import Cause
-from howlate.model.facts import Facts, format_cpus
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts, format_cpus
 from howlate.settings._check import (
     ELSEWHERE,
     MEASURE_ON_SOME,

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from howlate.model.loaded import RunContent
 from howlate.model.summary import CellSummary
 from howlate.sides.joined import KERNEL, Joined
-from howlate.sides.modes import telling
+from howlate.sides.side_names import telling
 
 
 def names_of_sides(joined: Joined) -> dict[tuple[int, str], str] | None:

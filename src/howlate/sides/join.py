@@ -22,8 +22,7 @@ from howlate.model.study import spell
 from howlate.sides.gravity import gravity_ns, gravity_of
 from howlate.sides.join_warnings import unlike
 from howlate.sides.joined import KERNEL, PART, Joined, MatrixPlace, Member
-from howlate.sides.modes import Telling, telling
-from howlate.sides.side_names import Side, as_called, fact, told_apart
+from howlate.sides.side_names import Side, Telling, as_called, fact, telling, told_apart
 from howlate.statistics.groups import groups_of
 from howlate.words.statement import Statement
 

@@ -17,9 +17,8 @@ from howlate.sides.joined import (
 )
 from howlate.sides.side_names import fact
 from howlate.statistics.groups import IN_FORCE
-from howlate.words.caption import Caption
 from howlate.words.language import N_
-from howlate.words.statement import Statement, message
+from howlate.words.statement import Caption, Statement, message
 
 MEMORY = "memory.total_kib"
 

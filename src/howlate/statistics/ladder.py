@@ -16,10 +16,9 @@ from howlate.statistics.deadline import together
 from howlate.statistics.groups import Group, groups_of
 from howlate.statistics.labels import in_sentence, row_names
 from howlate.statistics.phrases import column_heading
-from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import given_text, odds, seconds_text
 from howlate.words.say import Text, count_text
-from howlate.words.statement import Statement, message
+from howlate.words.statement import Caption, Listed, Statement, message
 
 LATER = message("ladder.later", "Measured {of:list}; later than {steps:items}.")
 LATER_ALONE = message("ladder.later-alone", "Later than {steps:items}.")

@@ -11,8 +11,7 @@ from howlate.statistics.deadline import by_deadline, together
 from howlate.statistics.groups import groups_of
 from howlate.statistics.labels import axes_that_vary
 from howlate.statistics.phrases import DATA_POINTS, RELEASES
-from howlate.words.caption import Caption
-from howlate.words.statement import Statement, message
+from howlate.words.statement import Caption, Statement, message
 
 MISSED = message(
     "deadline.missed",

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from howlate.model.columns import TITLES, column_title
 from howlate.model.summary import MISSES
-from howlate.words.caption import Caption
-from howlate.words.statement import Statement, message
+from howlate.words.statement import Caption, Statement, message
 
 UNDER = message("place.under", "under {load}")
 WITHOUT_LOAD = message("place.without-load", "without load")

@@ -6,12 +6,35 @@ from collections.abc import Iterable, Mapping
 from io import BytesIO
 from typing import Any
 
+from msgspec import Struct
+
 from howlate.errors import DamagedError, UsageError
-from howlate.store.activation import Activation, Activations
 from howlate.store.duck import connection, numbers, reading, scan
 from howlate.store.run_folder import SAMPLES, CellFiles
 from howlate.store.stream import StreamReader
 from howlate.words.statement import message
+
+
+class Activation(Struct, frozen=True):
+    thread: int
+    release: int
+    """The index of the release that it served."""
+    release_ns: int
+    """Since the first release."""
+    latency_ns: int
+    warm_up: bool = False
+
+
+class Activations(Struct, frozen=True):
+    t0_ns: int
+    """The first release, by the machine's CLOCK_MONOTONIC."""
+    each: tuple[Activation, ...]
+
+    def worst(self, count: int) -> list[Activation]:
+        """Those with the largest latencies, without the warm-up."""
+        counted = [activation for activation in self.each if not activation.warm_up]
+        return sorted(counted, key=lambda activation: -activation.latency_ns)[:count]
+
 
 NO_ACTIVATIONS = message(
     "store.no-activations",

@@ -12,10 +12,9 @@ from msgspec.structs import replace
 from howlate.errors import DamagedError
 from howlate.model.columns import RELEASE
 from howlate.model.decode import Table, decoded, known_schema
-from howlate.model.disturbances import disturbances
+from howlate.model.disturbances import Others, disturbances, others_in
 from howlate.model.facts import parse_cpus
 from howlate.model.knowledge import Knowledge
-from howlate.model.others import Others, others_in
 from howlate.model.stated import MEANS, Stated, stated_in
 from howlate.model.summary import WATCHED, Accounting, LoadSummary
 from howlate.model.units import parse_duration_ns

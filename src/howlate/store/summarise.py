@@ -46,8 +46,7 @@ from howlate.statistics.tail import (
 )
 from howlate.statistics.valid import failures, starved, warnings
 from howlate.store.cell_record import CellFile
-from howlate.store.counted import counters_in
-from howlate.store.courses import courses_in
+from howlate.store.counted import counters_in, courses_in
 from howlate.store.duck import arrays, connection, disbelieve, not_a_number, reading, scan
 from howlate.store.files import measure_again, remedied, unreadable, write_json
 from howlate.store.misses import Answers

@@ -38,9 +38,6 @@ from howlate.targets._flow import (
     check_silence,
 )
 from howlate.targets._link import ASK_S, Address, Done, Link, LinkError, clipped
-from howlate.targets._owner import Owner
-from howlate.targets._put import configured_folder, is_place, put_script, why_not
-from howlate.targets._report import Report, session_of, status_of
 from howlate.targets._samples import (
     DAMAGED,
     LOST,
@@ -50,6 +47,16 @@ from howlate.targets._samples import (
     SESSION_GONE,
     Samples,
     code_of,
+)
+from howlate.targets._session import (
+    Owner,
+    Report,
+    configured_folder,
+    is_place,
+    put_script,
+    session_of,
+    status_of,
+    why_not,
 )
 from howlate.targets._target import (
     OneMachine,

@@ -15,13 +15,13 @@ from howlate.document.sheet import (
     Row,
     Sheet,
     SheetCell,
+    Unit,
     labels,
     missed,
     numbers,
     texts,
     times,
 )
-from howlate.document.units import Unit
 from howlate.model.loaded import RunContent
 from howlate.sides.gravity import anticipated
 from howlate.statistics.groups import groups_of
@@ -31,12 +31,11 @@ from howlate.verdict.promise_sentence import no_verdict, run_sentence, sentence
 from howlate.verdict.row_statements import answers, remaining, standing_in_the_way, statements
 from howlate.verdict.ruling import Ruling, Verdict
 from howlate.verdict.whole import NO_PASS, lacking, outcome_of
-from howlate.words.caption import Caption
 from howlate.words.language import _
 from howlate.words.printable import printable, without_controls
 from howlate.words.quantities import level_text, rate_bound, seconds_text, share_text
 from howlate.words.say import say
-from howlate.words.statement import Statement, message
+from howlate.words.statement import Caption, Statement, message
 
 ALL_ROWS = Caption("All rows:")
 JUDGED_ROWS = Caption("All rows without a failed check:")

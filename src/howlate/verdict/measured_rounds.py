@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,13 +14,55 @@ from howlate.errors import UsageError
 from howlate.measure.execute import Tally
 from howlate.measure.prepare import PlannedRun, RunRequest
 from howlate.measure.session import Session
+from howlate.model.plan import Cell
+from howlate.model.run import Run
 from howlate.model.units import period_ns_of
+from howlate.store.loaded import load_run
+from howlate.store.run_folder import RUN, RunFolder
 from howlate.verdict import MOST_ROUNDS
-from howlate.verdict.judge import ROUNDS_APART, looked_at, until_decided
-from howlate.verdict.rounds import is_decided, needed_s, possible, until_round, whole_rounds
-from howlate.verdict.ruling import Question
+from howlate.verdict.judge import ROUNDS_APART, looked_at, stated, until_decided
+from howlate.verdict.promise_sentence import no_verdict
+from howlate.verdict.ruling import Question, Ruling
+from howlate.verdict.stretch import SEEN
+from howlate.verdict.verdict import reach_s
 from howlate.words.say import statement_of
 from howlate.words.statement import Statement
+
+
+def possible(prepared: PlannedRun) -> list[Cell]:
+    return [cell for cell in prepared.run.plan.cells if not cell.impossible]
+
+
+def needed_s(question: Question, cells: Sequence[Cell], whole: int) -> float:
+    """How long all rows must be measured at least, besides the rounds that are whole."""
+    reaches = [reach_s(question, (period_ns_of(c.labels) or 0) / 1e9, c.expected_s) for c in cells]
+    return sum(max(0.0, reach - whole * c.expected_s) for reach, c in zip(reaches, cells, strict=True))
+
+
+def is_decided(folder: Path, run: Run) -> bool:
+    """Every row, or one that fails; or one has no verdict, which no further round changes. `run`: with the plan of
+    the rounds that were measured."""
+    content = replace(load_run(folder, bins=False, kernels=False), run=run)
+    verdicts = [row.verdict for row in stated(content)]
+    outcomes = [verdict.outcome for verdict in verdicts]
+    open_ = [verdict.stretch for verdict in verdicts if verdict.stretch.outcome is Ruling.INCONCLUSIVE]
+    missed = any(why.rule == SEEN.id for stretch in open_ for why in stretch.forbids)
+    lost = missed or any(no_verdict(verdict) for verdict in verdicts)
+    return lost or Ruling.FAIL in outcomes or Ruling.INCONCLUSIVE not in outcomes
+
+
+def whole_rounds(out: Path | None) -> int:
+    """How many rounds of the run at `out` have been measured, the last one perhaps in part; 0 where there is none."""
+    if out is None or not (out / RUN).exists():
+        return 0
+    folder = RunFolder.open(out)
+    whole = set(folder.whole_cells())
+    return max((cell.repetition for cell in folder.read_run().plan.cells if cell.id in whole), default=0)
+
+
+def until_round(cells: Sequence[Cell], number: int) -> tuple[Cell, ...]:
+    return tuple(cell for cell in cells if cell.repetition <= number)
+
 
 ROUNDS = ("order.kind", "order.repetitions")
 """What is set of the study."""

@@ -16,11 +16,10 @@ from howlate.verdict.promise_bounds import rate_line
 from howlate.verdict.row_statements import AGAIN, CONTRADICTED, ROUNDS_MAY_HELP, answers, remaining
 from howlate.verdict.ruling import Ruling, Verdict
 from howlate.verdict.whole import lacking, outcome_of, ruling_of
-from howlate.words.caption import Caption, Listed
 from howlate.words.printable import printable
 from howlate.words.quantities import Rounds, level_text, rate_bound, seconds_text, time_text
 from howlate.words.say import Text, text_of
-from howlate.words.statement import Statement
+from howlate.words.statement import Caption, Listed, Statement
 
 HOUR_S = 3600
 ROUNDS = ("--rounds", "20", "--every", "5min")

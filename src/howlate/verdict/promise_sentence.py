@@ -12,9 +12,8 @@ from howlate.verdict.evidence import Evidence
 from howlate.verdict.forbids import BELOW_THRESHOLD
 from howlate.verdict.rate import NOT_COUNTED
 from howlate.verdict.ruling import Ruling, Verdict, together
-from howlate.words.caption import Caption
 from howlate.words.quantities import given_text
-from howlate.words.statement import Statement, message
+from howlate.words.statement import Caption, Statement, message
 
 THIS = message("verdict.this", "the measurement")
 ROW = message("verdict.row", "the row {row}")

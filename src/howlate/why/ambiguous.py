@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from howlate.model.cause import Cause, CausePart, Why
 from howlate.model.trace import TracedTask, is_real_time
 from howlate.why.case_events import CaseEvents
-from howlate.why.nmis import nmi_ns
+from howlate.why.cpu_spans import nmi_ns
 
 ENTRY_NS = 2_000
 """So long may a timer's interrupt be on its way to the first event of its handler: longer, and something kept it."""

@@ -1,19 +1,85 @@
 """The events of one case, read: what each CPU did, what became of the measuring task, and what these events can show
-at all. Pure."""
+at all; and the stacks recorded with the timer's interrupt (`--explain-stacks`): what it interrupted. Pure."""
 
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from howlate.model.trace import CellTrace, TraceCase, TracedTask, TraceEvent, is_real_time
-from howlate.why.cpu_spans import HARDIRQ_FLAG, SOFTIRQ_FLAG, FrameKind, HandlerFrame, Span, spans_of
-from howlate.why.event_stacks import interrupted_stack
-from howlate.why.machine_facts import MachineFacts
-from howlate.why.nmis import is_in_nmi, nmis_of
+from msgspec import Struct, field
+
+from howlate.model.trace import CellTrace, TraceCase, TracedTask, TraceEvent, TraceNames, is_real_time
+from howlate.why.cpu_spans import (
+    HARDIRQ_FLAG,
+    SOFTIRQ_FLAG,
+    FrameKind,
+    HandlerFrame,
+    Span,
+    is_in_nmi,
+    nmis_of,
+    spans_of,
+)
 from howlate.why.sparse_events import is_inferred, missing_ends
 from howlate.why.thread_timeline import OwnState, OwnStretch, course_of
+
+
+class MachineFacts(Struct, frozen=True):
+    """What is known of the machine besides the events."""
+
+    is_virtual_time: bool = False
+    """In the lab: nothing but the guest's instructions takes time."""
+    is_guest: bool | None = None
+    """Whether it is a guest of a hypervisor in real time; None if unknown."""
+    preemption: str = ""
+    """The kernel's model (model/preemption.py); "" if nobody knows."""
+    idle_exit_ns: Mapping[int, int] = field(default_factory=dict)
+    """How long leaving each idle state takes at most."""
+    timer_slack_ns: int = 0
+    """Of the measuring task, if it is an ordinary one."""
+    round_ns: int = 0
+    """A round of the turns in which a guest's CPUs execute in virtual time; 0 with one CPU and in real time."""
+    instruction_ns: int = 1
+    """What an instruction of a guest takes in virtual time."""
+    smi: int | None = None
+    """System management interrupts while the cell was measured; None if nobody knows."""
+    may_clear_huge: bool = False
+    """Whether a page fault of the measuring task may clear a huge page, on a machine whose events would show it."""
+
+    @property
+    def excludes_gaps(self) -> bool:
+        """Whether neither hypervisor nor firmware can have had the CPU."""
+        return self.is_virtual_time or (self.is_guest is False and self.smi == 0)
+
+
+_STACK = "kernel_stack"
+_ENTRIES = ("asm_sysvec_", "asm_common_interrupt", "el1h_64_irq", "el1_irq", "el0t_64_irq", "el0_irq")
+"""Functions in which an interrupt enters the kernel: the frame below is what it interrupted."""
+_LOCKS = "_raw_"
+
+
+def interrupted_stack(events: Sequence[TraceEvent], names: TraceNames, release_ns: int) -> tuple[str, ...]:
+    """The function that was interrupted, and its callers, the nearest first: of the first stack after the release,
+    without the end of a lock, where interrupts often come. Empty if there is none, or a program was interrupted."""
+    frames: list[int] = []
+    for event in events:
+        if event.kind != _STACK or event.time_ns < release_ns:
+            if frames:
+                break
+        elif event.a == 0 and frames:
+            break
+        else:
+            frames += [address for address in (event.b, event.c, event.d) if address]
+    return chain_of([names.function(address) for address in frames])
+
+
+def chain_of(called: Sequence[str]) -> tuple[str, ...]:
+    """Of the functions of a stack, the innermost first, what an interrupt interrupted and its callers."""
+    place = next((i for i, name in enumerate(called) if name.startswith(_ENTRIES)), len(called))
+    while place < len(called) and called[place].startswith((*_ENTRIES, _LOCKS)):
+        place += 1
+    return tuple(called[place:])
+
 
 _HELPERS = ("ksoftirqd", "ktimers", "migration")
 """Threads that the end of an interrupt and the scheduler wake, by the beginnings of their names."""

@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from howlate.model.cause import Cause
-from howlate.words.caption import Caption
 from howlate.words.say import Text
-from howlate.words.statement import Message, message
+from howlate.words.statement import Caption, Message, message
 
 _WORDS: Mapping[Cause, tuple[Caption, str]] = {
     Cause.IRQ_LATE: (

@@ -24,8 +24,8 @@ from howlate.model.trace import LOSSY, NOTHING_KEPT, CellTrace
 from howlate.settings import thp
 from howlate.settings.cpu_dma_latency import IDLE_STATES
 from howlate.statistics.labels import row_names
+from howlate.why.case_events import MachineFacts
 from howlate.why.causes import explain_cases
-from howlate.why.machine_facts import MachineFacts
 
 _THREADS = ("ksoftirqd", "ktimers", "kworker", "migration", "rcuc", "rcuop", "rcuog", "cpuhp", "idle_inject")
 WEIGHTY = 0.05

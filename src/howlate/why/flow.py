@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from howlate.errors import UsageError
 from howlate.model.decode import unknown
-from howlate.model.finding import Finding
+from howlate.model.facts import Finding
 from howlate.model.loaded import RunContent
 from howlate.store.continued import no_whole_cell
 from howlate.why.explained_cells import ExplainedCell, explained_cells

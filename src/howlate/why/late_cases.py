@@ -9,7 +9,7 @@ from howlate.document.document import Item, Section, texts
 from howlate.document.sheet import Sheet, labels, numbers, times
 from howlate.document.sheet import texts as column
 from howlate.model.cause import Cause, Function, Lateness
-from howlate.model.finding import Finding
+from howlate.model.facts import Finding
 from howlate.model.trace import LOSSY, NOTHING_KEPT
 from howlate.model.units import format_duration
 from howlate.why.cause_words import NAMES, cause_caption

@@ -38,11 +38,10 @@ from howlate.model.loaded import CellContent, RunContent
 from howlate.model.run import BY_HAND, NOT_EXPLAINED
 from howlate.statistics.labels import row_names
 from howlate.why.late_parts import UNIT
-from howlate.words.caption import Caption, Listed
 from howlate.words.language import N_, _, called
 from howlate.words.quantities import grouped, percent, seconds_text
 from howlate.words.say import Text
-from howlate.words.statement import Statement, message
+from howlate.words.statement import Caption, Listed, Statement, message
 
 NO_EVENTS = message(
     "late.no-events",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from howlate.model.cause import CausePart, ExplainedCase, Lateness
-from howlate.model.finding import Finding
+from howlate.model.facts import Finding
 from howlate.model.loaded import RunContent
 from howlate.model.trace import UNKNOWN_PRIO, TracedTask
 from howlate.why.explained_cells import CauseSum, ExplainedCell, cause_sums

@@ -14,7 +14,7 @@ from howlate.document.first_screen.on_screen import Reasons, ScreenAdvice, Scree
 from howlate.document.first_screen.rows import screen_rows, totalled
 from howlate.document.report_input import ReportInput
 from howlate.model.cause import Cause
-from howlate.model.finding import Finding
+from howlate.model.facts import Finding
 from howlate.model.loaded import RunContent
 from howlate.model.trace import NOTHING_KEPT
 from howlate.statistics.threshold import the_ended
@@ -29,10 +29,10 @@ from howlate.why.explained_cells import (
 from howlate.why.late_cases import cost_of_recording, no_cases_statement
 from howlate.why.late_counters import without_cases
 from howlate.why.remedies import Remedy, findings_for, label_to_boot, shares_of
-from howlate.words.caption import Caption
 from howlate.words.language import SOURCE, _, as_called, spoken
 from howlate.words.quantities import percent
 from howlate.words.say import Text, say, text_of
+from howlate.words.statement import Caption
 
 RANK = 50
 """Of the cost of recording, among notes."""

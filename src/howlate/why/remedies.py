@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from howlate.doctor import checks_of, knobs_of
 from howlate.model.cause import Cause, CausePart, Why
-from howlate.model.finding import Finding
+from howlate.model.facts import Finding
 from howlate.why.cause_words import IDLE_POLL, IRQ_LATE_ON_RT, PREEMPTION_OFF, REMEDIES
 from howlate.why.explained_cells import CauseSum, weighty_causes
 from howlate.words.statement import Message

@@ -44,12 +44,17 @@ from howlate.why.late_counters import (
 )
 from howlate.why.late_parts import LARGEST, UNIT, largest_first, part_text
 from howlate.why.on_screen import advice, kinds, looked_at, of_recording, samples_of
-from howlate.why.replayed.pair import LatenessPair
-from howlate.why.replayed.pair_document import causes_sheet, function_text, functions_sheet, pair_said
-from howlate.words.caption import Listed
+from howlate.why.replayed.pair_document import (
+    LatenessPair,
+    causes_sheet,
+    function_text,
+    functions_sheet,
+    pair_said,
+)
 from howlate.words.language import _, ngettext
 from howlate.words.quantities import percent
 from howlate.words.say import text_of
+from howlate.words.statement import Listed
 
 MOST_CAUSES, MOST_ROWS, ADVICE, NOTES = 6, 8, 2, 3
 FROM_COLUMNS = 60

@@ -10,8 +10,7 @@ from itertools import islice
 from msgspec.structs import replace
 
 from howlate.model.trace import TraceEvent
-from howlate.why.cpu_spans import HARDIRQ_FLAG
-from howlate.why.nmis import is_in_nmi
+from howlate.why.cpu_spans import HARDIRQ_FLAG, is_in_nmi
 
 TAIL_NS = 5_000
 """So long a timer that is not followed by another event of its interrupt is taken to last, if nothing else comes."""

@@ -68,7 +68,7 @@ def course_of(
     events: Sequence[TraceEvent], pid: int, from_ns: int, to_ns: int, *, may_clear_huge: bool = False
 ) -> list[OwnStretch]:
     """All stretches between two times, in order and without a gap. `may_clear_huge`: whether this kernel may clear a
-    huge page in a fault whose code is x86's (machine_facts.py)."""
+    huge page in a fault whose code is x86's (case_events.py)."""
     huge_pages = _huge_pages(events, pid) if may_clear_huge else frozenset[int]()
     course = _Course(pid, _begun(events, pid, from_ns), huge_pages)
     for number, event in enumerate(events):

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from howlate.words.caption import Caption
 from howlate.words.printable import shell_path
+from howlate.words.statement import Caption
 
 NARROW_SPACE = "\u202f"
 """Between a number and its unit, and between groups of thousands."""

@@ -9,11 +9,21 @@ from typing import Any, Union
 from msgspec.structs import replace
 
 from howlate.words import language
-from howlate.words.caption import Capitalised, Caption, Listed
 from howlate.words.language import SOURCE, as_called, ngettext, sentences, spoken
 from howlate.words.quantities import MOST_LISTED, QUANTITIES, SEPARATORS, grouped, sentence_case
 from howlate.words.rooms import modules_of_results
-from howlate.words.statement import MESSAGES, TEXTS, VERBATIM, Message, Statement, message, plain
+from howlate.words.statement import (
+    MESSAGES,
+    TEXTS,
+    VERBATIM,
+    Capitalised,
+    Caption,
+    Listed,
+    Message,
+    Statement,
+    message,
+    plain,
+)
 
 AND_MORE = message("list.and-more", "{shown} and {count} more")
 

@@ -1,9 +1,14 @@
-"""Messages and statements. A message has an id, and an English template that stands in the file that uses it; a
-statement is the id (`rule`, as in the files) with the values that fill the template. Text is made at the border
-(words/say.py).
+"""Messages, statements and captions. A message has an id, and an English template that stands in the file that uses
+it; a statement is the id (`rule`, as in the files) with the values that fill the template. Text is made at the border
+(words/say.py), in the reader's language.
 
     STEAL = message("cell.steal", "the hypervisor took {steal_ns:time} ({share:percent} of its CPUs' time).")
     warnings.append(STEAL(steal_ns=12_000_000, share=0.004))
+
+Captions are the headings, phrases and sentences on tables and charts. Nothing stores them, so they have no id: a
+translation is found by the English text.
+
+    Caption("max {largest}", largest=time_text(largest_ns))
 """
 
 from __future__ import annotations
@@ -11,14 +16,43 @@ from __future__ import annotations
 import string
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
 from typing import Any
 
 from msgspec import Struct, field
 
-from howlate.words.caption import Capitalised, Caption, Listed
 from howlate.words.printable import printable
+
+
+@dataclass(frozen=True, init=False)
+class Caption:
+    """An English template and its values, which may be captions or statements themselves."""
+
+    template: str
+    values: Mapping[str, Any]
+
+    def __init__(self, template: str, /, **values: Any) -> None:
+        object.__setattr__(self, "template", template)
+        object.__setattr__(self, "values", values)
+
+    def __hash__(self) -> int:
+        return hash((self.template, frozenset(self.values)))
+
+
+class Listed(Struct, frozen=True):
+    """Several texts in one line, without the empty ones."""
+
+    texts: tuple[Any, ...]
+    separator: str = ", "
+
+
+class Capitalised(Struct, frozen=True):
+    """A text whose first letter becomes a capital, as a heading has it."""
+
+    text: Any
+
 
 Value = "str | int | float | Statement | Caption | Listed | Capitalised | tuple[Value, ...]"
 """The values of a statement. A statement or caption inside another one is a phrase of it, a tuple is a list."""

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import click
 
-from howlate.cli._named import named_runs, read_named, tell_missing
-from howlate.cli._newest import newest_two
-from howlate.cli._options import output_option
+from howlate.cli._named import named_runs, newest_two, read_named, tell_missing
+from howlate.cli._options import limit_ns_of, output_option
 from howlate.cli._screen import print_json, print_lines
-from howlate.cli._times import limit_ns_of
 from howlate.errors import DamagedError, ExitCode, UsageError
 from howlate.words.language import english
 from howlate.words.printable import shell_line

@@ -8,9 +8,8 @@ from typing import Any
 import click
 from msgspec import Struct
 
-from howlate.cli._options import together
+from howlate.cli._options import WEEK_NS, limit_ns_of, together, within_ns
 from howlate.cli._screen import print_json, terminal
-from howlate.cli._times import WEEK_NS, limit_ns_of, within_ns
 from howlate.errors import UsageError
 from howlate.words.language import called
 from howlate.words.quantities import NARROW_SPACE, grouped, level_text, percent, seconds_text

@@ -13,7 +13,7 @@ from howlate.document.first_screen.on_screen import Reasons, Ruled, ScreenAdvice
 from howlate.document.first_screen.rows import ScreenRow, ScreenRows, screen_rows, totalled
 from howlate.document.report_input import ReportInput
 from howlate.document.sheet import NOTHING
-from howlate.figures.words import things_of
+from howlate.figures.figure import things_of
 from howlate.model.study import KERNEL
 from howlate.rooms import hooks
 from howlate.statistics.deadline import together
@@ -21,10 +21,10 @@ from howlate.statistics.labels import in_sentence
 from howlate.statistics.ladder import ladder_of
 from howlate.statistics.phrases import RELEASES
 from howlate.statistics.threshold import of_the_ended
-from howlate.words.caption import Caption, Listed
 from howlate.words.language import _
 from howlate.words.quantities import given_text, seconds_text, time_text
 from howlate.words.say import Text, count_text, text_of
+from howlate.words.statement import Caption, Listed
 
 PASS, FAIL, INCONCLUSIVE = "PASS", "FAIL", "INCONCLUSIVE"
 HALF = 2

@@ -20,7 +20,7 @@ from howlate.document.first_screen.lines import (
     typed,
 )
 from howlate.document.text import wrapped
-from howlate.model.finding import Finding
+from howlate.model.facts import Finding
 from howlate.words.language import as_called
 
 LINES = 20

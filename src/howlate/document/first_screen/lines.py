@@ -12,11 +12,11 @@ from howlate.document.first_screen.on_screen import Reasons, ScreenAdvice, Scree
 from howlate.document.sheet import NOTHING
 from howlate.document.text import tied, wrapped
 from howlate.figures.strip import plain
-from howlate.words.caption import Caption
 from howlate.words.language import _
 from howlate.words.printable import without_controls
 from howlate.words.quantities import NARROW_SPACE, percent, time_text
 from howlate.words.say import Text, more_rows_text, text_of
+from howlate.words.statement import Caption
 
 Line = tuple[tuple[str, str], ...]
 """Texts, each with its style."""

@@ -14,18 +14,17 @@ from howlate.document.machine import place
 from howlate.document.missing import missing_of
 from howlate.document.report_input import ReportInput
 from howlate.document.text import virtual_note
+from howlate.model.disturbances import Others, OtherTask
 from howlate.model.facts import facts_of, is_guest
 from howlate.model.loaded import RunContent
-from howlate.model.others import Others, OtherTask
 from howlate.model.preemption import preemption_of, spelt
 from howlate.model.run import BY_HAND, Run, policy_without_right
 from howlate.model.summary import CellSummary
 from howlate.statistics.labels import varying
 from howlate.statistics.valid import ACCOUNT, BEYOND, UNCOUNTED, UNORDERED
-from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import percent, seconds_text
 from howlate.words.say import Text, more_rows_text, text_of
-from howlate.words.statement import Statement, message
+from howlate.words.statement import Caption, Listed, Statement, message
 
 MOST = 3
 UNMEASURED, UNSTATED, INVALID, OTHERS, CLOCK, LOAD, LENGTH = 10, 15, 20, 25, 30, 60, 90

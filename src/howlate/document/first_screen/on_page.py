@@ -25,11 +25,10 @@ from howlate.model.facts import facts_of
 from howlate.rooms import hooks
 from howlate.sides.join import gravity_of_runs
 from howlate.statistics.labels import policy_in_force
-from howlate.words.caption import Caption, Listed
 from howlate.words.language import _, as_called, ngettext
 from howlate.words.quantities import given_text, percent, time_text
 from howlate.words.say import Text, more_rows_text, text_of
-from howlate.words.statement import Statement
+from howlate.words.statement import Caption, Listed, Statement
 
 MOST_ROWS = 8
 CAUSES = 3

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import percent
 from howlate.words.say import Text, text_of
+from howlate.words.statement import Caption, Listed
 
 
 class ScreenNote(Struct, frozen=True):

@@ -11,10 +11,9 @@ from msgspec.structs import replace
 from howlate.document.document import ChartItem, Document, Folded, Item, Section, Texts
 from howlate.document.sheet import Row, Sheet
 from howlate.figures.figure import Figure
-from howlate.words.caption import Listed
 from howlate.words.language import _, ngettext
 from howlate.words.say import Text, more_rows_text, text_of
-from howlate.words.statement import Statement
+from howlate.words.statement import Listed, Statement
 
 HIGHEST = 5_000
 """Pixels of a page that is 1280 wide: more do not fit on four sheets of A4."""

@@ -16,10 +16,10 @@ from howlate.figures.strip import BLOCKS, LARGEST, StripAxis, plain, strip
 from howlate.figures.strip import LETTERS as LETTER_BLOCKS
 from howlate.model.bins import Histogram
 from howlate.statistics.labels import axes_that_vary, heading
-from howlate.words.caption import Caption
 from howlate.words.language import _
 from howlate.words.quantities import given_text, time_text
 from howlate.words.say import count_text, text_of
+from howlate.words.statement import Caption
 
 LEAST_STRIP, LEAST_NAME = 8, 6
 STRIPS = {"in time": "", "late": "red", "deadline": "bold", "max": "bold"}

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from howlate.cli._listed import ListedOption
 from howlate.cli._measure import exit_code_of, write_results
-from howlate.cli._options import RunOptions, brief_option, out_option, output_option
+from howlate.cli._options import ListedOption, RunOptions, brief_option, out_option, output_option
 from howlate.errors import ExitCode, UsageError
 from howlate.model.decode import NOT_A_PAIR, NOT_WITH, read_text, twice
 from howlate.words.language import as_called

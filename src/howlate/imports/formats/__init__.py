@@ -1,8 +1,10 @@
 """Files of other programs, and measurements that were made elsewhere. ONE FILE = ONE FORMAT with `IMPORTER`; files
-that begin with an underscore are shared. A format is found by its name or by its content."""
+that begin with an underscore are shared. A format is found by its name or by its content. Results of tools that
+howlate does not read are known by theirs (`unread`), because another importer would take their layout for its own."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Collection
 from functools import cache
@@ -19,13 +21,34 @@ from howlate.imports.formats._importer import (
     not_together,
     same_measurement,
 )
-from howlate.imports.formats._unread import unread
+from howlate.imports.formats._text import log_head
 from howlate.imports.formats.csv import names_a_column
 from howlate.model.decode import NO_FILE, NOT_REGULAR, UNREADABLE, unknown
 from howlate.rooms import every_plugin
 from howlate.store.elsewhere import JOB, is_archive, streams_in
 from howlate.store.job_folder import JobFolder
 from howlate.store.run_folder import RUN
+
+_JSON = re.compile(r'"cmdline:?": "(?:[^" ]{0,200}/)?(\w+)[ "]')
+_READ = ("cyclictest", "oslat")
+"""The programs of rt-tests whose JSON howlate reads."""
+_BEGINNINGS = {
+    "latmus of EVL": re.compile(r"^# (?:libevl version: |clock gravity: )", re.M),
+    "latency of Xenomai": re.compile(r"^(?:RTH[|]--|== Sampling period: )", re.M),
+    "signaltest": re.compile(r"^T: *[0-9]{1,6} \( *[0-9]{1,10}\) P: *[0-9]{1,3} C:", re.M),
+    "pmqtest, ptsematest, sigwaittest or svsematest": re.compile(r"^#[0-9]{1,6} -> #[0-9]{1,6}, Min", re.M),
+    "stress-ng": re.compile(r"^stress-ng: (?:info|metrc): ", re.M),
+    "runqlat of BCC": re.compile(r"^ *(?:usecs|nsecs|msecs) +: count +distribution", re.M),
+}
+
+
+def unread(path: Path) -> str | None:
+    """The tool, if the file is from one of these."""
+    text = log_head(path)
+    if '"file_version"' in text and (match := _JSON.search(text)) and match[1] not in _READ:
+        return f"{match[1]} of rt-tests"
+    return next((tool for tool, begins in _BEGINNINGS.items() if begins.search(text)), None)
+
 
 __all__ = [
     "Imported",

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from howlate import doctor
 from howlate.errors import REMEDIED, DamagedError, UsageError
-from howlate.imports.formats._dates import date_of
-from howlate.imports.formats._importer import same_measurement
+from howlate.imports.formats._importer import date_of, same_measurement
 from howlate.model.decode import parse_json, read_text
 from howlate.model.facts import Facts
 from howlate.model.plan import Cell, Plan

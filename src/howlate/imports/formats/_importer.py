@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
 from msgspec import Struct
 
-from howlate.errors import UsageError
+from howlate.errors import DamagedError, UsageError
 from howlate.measure.execute import Failure
 from howlate.model.run import Run
 from howlate.store.stream import Recording
@@ -107,3 +108,20 @@ def same_measurement(path: object, other: object) -> Statement:
         path=path,
         other=other,
     )
+
+
+def date_of(seconds: float, path: Path) -> tuple[str, str]:
+    """When what is imported was measured: seconds since 1970 as the beginning of a run's id, and as its `started`.
+    DamagedError, with the file, if they are not a date."""
+    try:
+        moment = datetime.fromtimestamp(int(seconds), UTC)
+    except (OverflowError, OSError, ValueError):
+        raise DamagedError(
+            "{path} is dated {seconds:number} s after 1970, outside of the years 1 to 9999",
+            remedy="correct the date: `touch {path:shell}` sets it to now",
+            seconds=seconds,
+            path=path,
+        ) from None
+    text = moment.strftime("-%m-%dT%H:%M:%S")
+    year = f"{moment.year:04d}"
+    return f"{year}{text.replace('-', '').replace(':', '')}", f"{year}{text}Z"

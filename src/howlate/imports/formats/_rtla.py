@@ -12,8 +12,7 @@ from msgspec import Struct, field
 
 from howlate.imports.formats._checks import checked
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known
-from howlate.imports.formats._log import log_lines
-from howlate.imports.formats._text import Line, cut, left_out
+from howlate.imports.formats._text import Line, cut, left_out, log_lines
 from howlate.imports.formats._units import believable
 from howlate.model.stated import Stated
 

@@ -19,9 +19,8 @@ from pathlib import Path
 import numpy as np
 from msgspec import Struct, field
 
-from howlate.imports.formats._foreign import Foreign, Raw, Rows
+from howlate.imports.formats._foreign import Foreign, Raw, Rows, importer
 from howlate.imports.formats._importer import not_imported
-from howlate.imports.formats._imports import importer
 from howlate.imports.formats._text import ANY_NAME, MOST, UNITS, Line, bad_map, cut, head, lines
 from howlate.model.columns import LATENCY, RESPONSE, SAMPLES
 from howlate.model.knowledge import Knowledge

@@ -8,8 +8,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from howlate.imports.formats._checks import checked
-from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known
-from howlate.imports.formats._imports import importer
+from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known, importer
 from howlate.imports.formats._rt_tests import (
     RtTestsFile,
     command_of,

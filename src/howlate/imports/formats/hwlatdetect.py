@@ -8,10 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from howlate.imports.formats._foreign import Foreign, Raw, Rows
-from howlate.imports.formats._imports import importer
-from howlate.imports.formats._log import log_head, log_lines
-from howlate.imports.formats._text import MOST, UNITS, Line, cut
+from howlate.imports.formats._foreign import Foreign, Raw, Rows, importer
+from howlate.imports.formats._text import MOST, UNITS, Line, cut, log_head, log_lines
 from howlate.model.knowledge import Knowledge
 from howlate.model.summary import WATCHED
 from howlate.store.ingest import ACTIVATIONS

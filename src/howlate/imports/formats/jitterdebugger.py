@@ -11,8 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from howlate.imports.formats._checks import checked
-from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known
-from howlate.imports.formats._imports import importer
+from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known, importer
 from howlate.imports.formats._rt_tests import SysInfo
 from howlate.imports.formats._text import (
     MOST,

@@ -12,10 +12,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from howlate.imports.formats._checks import checked
-from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known
-from howlate.imports.formats._imports import importer
-from howlate.imports.formats._log import log_head, log_lines
-from howlate.imports.formats._text import Line, cut
+from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known, importer
+from howlate.imports.formats._text import Line, cut, log_head, log_lines
 from howlate.model.stated import Stated
 
 _NUMBER = r" *(-?[0-9]{1,12}(?:\.[0-9]{1,6})?) uS"

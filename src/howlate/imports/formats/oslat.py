@@ -9,11 +9,9 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from howlate.imports.formats._foreign import Foreign
-from howlate.imports.formats._imports import importer
-from howlate.imports.formats._log import log_head, log_lines
+from howlate.imports.formats._foreign import Foreign, importer
 from howlate.imports.formats._oslat import COLUMN, Core, foreign_of
-from howlate.imports.formats._text import Line, cut
+from howlate.imports.formats._text import Line, cut, log_head, log_lines
 
 _BUCKET = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,3})?) \(us\)")
 _LIST = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?(?:,[0-9]{1,4}(?:-[0-9]{1,4})?)*")

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from howlate.imports.formats._foreign import Foreign
-from howlate.imports.formats._imports import importer
+from howlate.imports.formats._foreign import Foreign, importer
 from howlate.imports.formats._oslat import COLUMN, Core, foreign_of
 from howlate.imports.formats._rt_tests import (
     RtTestsFile,

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from howlate.imports.formats._foreign import Foreign
-from howlate.imports.formats._imports import importer
-from howlate.imports.formats._log import log_head
+from howlate.imports.formats._foreign import Foreign, importer
 from howlate.imports.formats._rtla import read_histogram
+from howlate.imports.formats._text import log_head
 
 COLUMNS = {"CPU": "noise_ns"}
 

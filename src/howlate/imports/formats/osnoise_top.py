@@ -12,11 +12,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from howlate.imports.formats._checks import checked
-from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known
-from howlate.imports.formats._imports import importer
-from howlate.imports.formats._log import CLEARED, log_head, plain
+from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known, importer
 from howlate.imports.formats._rtla import Tables, seconds_of
-from howlate.imports.formats._text import Line, cut, lines
+from howlate.imports.formats._text import CLEARED, Line, cut, lines, log_head, plain
 from howlate.model.stated import Stated
 
 COLUMN, SINGLE = "period_noise_ns", "single_noise_ns"

@@ -15,8 +15,7 @@ from msgspec import Struct, field
 
 from howlate.errors import UsageError
 from howlate.imports.formats._checks import checked
-from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known
-from howlate.imports.formats._imports import importer
+from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known, importer
 from howlate.imports.formats._rt_tests import period_and_policy
 from howlate.imports.formats._text import MOST, Line, head, left_out
 from howlate.model.columns import LATENCY

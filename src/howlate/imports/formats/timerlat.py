@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from howlate.imports.formats._foreign import Foreign
-from howlate.imports.formats._imports import importer
-from howlate.imports.formats._log import log_head
+from howlate.imports.formats._foreign import Foreign, importer
 from howlate.imports.formats._rtla import read_histogram
+from howlate.imports.formats._text import log_head
 
 COLUMNS = {"IRQ": "irq_latency_ns", "Thr": "thread_latency_ns", "Usr": "user_latency_ns"}
 

@@ -10,11 +10,9 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from howlate.imports.formats._checks import checked
-from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known
-from howlate.imports.formats._imports import importer
-from howlate.imports.formats._log import CLEARED, log_head, plain
+from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known, importer
 from howlate.imports.formats._rtla import Tables, last_of, seconds_of
-from howlate.imports.formats._text import Line, cut, lines
+from howlate.imports.formats._text import CLEARED, Line, cut, lines, log_head, plain
 from howlate.imports.formats._units import believable
 from howlate.imports.formats.timerlat import COLUMNS
 from howlate.model.stated import Stated

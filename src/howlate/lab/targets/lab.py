@@ -65,7 +65,7 @@ from howlate.plan.cost import (
     virtual_limit_s,
 )
 from howlate.plan.options import arguments
-from howlate.store.activation import Activation, Activations
+from howlate.store.activations import Activation, Activations
 from howlate.store.files import storing
 from howlate.system.paths import guest_probe_path, make_ready, probe_path
 from howlate.system.scratch import MEMORY, remove_stale

@@ -9,10 +9,9 @@ import click
 from msgspec import Struct
 
 from howlate.cli._complete import studies as complete_studies
-from howlate.cli._options import out_option, together
+from howlate.cli._options import limit_ns_of, out_option, together
 from howlate.cli._say import say
 from howlate.cli._screen import print_document, print_json
-from howlate.cli._times import limit_ns_of
 from howlate.errors import UsageError
 from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 from howlate.lab.cli.lab._built import modules_option
@@ -24,8 +23,7 @@ from howlate.words.quantities import time_text
 from howlate.words.say import text_of
 
 if TYPE_CHECKING:
-    from howlate.prove.bisected import Ask, Bisected, StepAnswer, StepRequest
-    from howlate.prove.bisection import Step
+    from howlate.prove.bisected import Ask, Bisected, Step, StepAnswer, StepRequest
 
 
 class BisectOptions(Struct, frozen=True):

@@ -10,10 +10,9 @@ import click
 
 from howlate.cli._complete import studies as complete_studies
 from howlate.cli._job import load_option
-from howlate.cli._options import output_option
+from howlate.cli._options import duration_ns, limit_ns_of, output_option, within_ns
 from howlate.cli._say import say
 from howlate.cli._screen import print_document, print_json, print_lines
-from howlate.cli._times import duration_ns, limit_ns_of, within_ns
 from howlate.errors import UsageError
 from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 from howlate.lab.cli.lab._built import BuiltOptions, built_options

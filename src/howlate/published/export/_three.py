@@ -17,8 +17,7 @@ from howlate.errors import UsageError
 from howlate.model.columns import LATENCY
 from howlate.model.study import PART
 from howlate.store.duck import connection, scan
-from howlate.store.export._marks import mark
-from howlate.store.export._rows import chosen, columns_of, copy, scratch, shape_of, threads_of
+from howlate.store.export._rows import chosen, columns_of, copy, mark, scratch, shape_of, threads_of
 from howlate.store.files import OUTPUT, storing, written_output
 from howlate.store.run_folder import SAMPLES, RunFolder
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from howlate.published.export._three import write_three
-from howlate.store.export._format import Format
+from howlate.store.export._rows import Format
 from howlate.store.run_folder import RunFolder
 
 

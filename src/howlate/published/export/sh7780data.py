@@ -17,9 +17,7 @@ from howlate.errors import UsageError
 from howlate.model.study import numbered
 from howlate.model.summary import CellSummary
 from howlate.published.export._three import lacks
-from howlate.store.export._format import Format
-from howlate.store.export._marks import loaded
-from howlate.store.export._rows import chosen
+from howlate.store.export._rows import Format, chosen, loaded
 from howlate.store.files import OUTPUT, storing, write_output
 from howlate.store.run_folder import RunFolder
 

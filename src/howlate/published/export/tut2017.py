@@ -15,9 +15,7 @@ from howlate.model.summary import CellSummary, ColumnSummary
 from howlate.model.units import parse_duration_ns
 from howlate.published.export._three import lacks
 from howlate.statistics.valid import STARVED
-from howlate.store.export._format import Format
-from howlate.store.export._marks import loaded
-from howlate.store.export._rows import chosen
+from howlate.store.export._rows import Format, chosen, loaded
 from howlate.store.files import OUTPUT, storing, written_output
 from howlate.store.run_folder import RunFolder
 from howlate.words.quantities import percent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from howlate.rooms import plugins
-from howlate.store.export._format import Format
+from howlate.store.export._rows import Format
 from howlate.system.plugins import plugin
 
 __all__ = ["Format", "find_format", "names"]

@@ -1,29 +1,51 @@
-"""What the formats share: which cells, their rows through DuckDB, and a file that is whole or not there.
+"""What the files of this folder share: the format that each of them gives, which cells and which of them are not to
+be believed as they stand, their rows through DuckDB, and a file that is whole or not there.
 
-Rows go from file to file: memory does not grow with them."""
+Rows go from file to file: memory does not grow with them.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 
 import duckdb
+from msgspec import Struct
 
 from howlate.errors import UsageError
 from howlate.model.decode import unknown
 from howlate.model.study import spell
 from howlate.model.summary import CellSummary
 from howlate.plan.options import OURS
+from howlate.statistics.load_reached import LOADED_SHARE, NOT_LOADED
 from howlate.store.continued import no_whole_cell
 from howlate.store.duck import connection, copy_to, failed_write, reading, scan
-from howlate.store.export._marks import LOADED, VALID, loaded
 from howlate.store.files import OUTPUT, storing, unreadable, written_output
 from howlate.store.run_folder import SAMPLES, RunFolder
 from howlate.store.shape import Shape
 from howlate.words.printable import no_formula
+
+VALID, LOADED = "valid", "loaded"
+"""Columns of each row, where a format has named columns."""
+
+
+def loaded(summary: CellSummary) -> bool | None:
+    """Whether every load of the cell was there, also where the study expects that one starves; None where
+    the probe did not live to say it."""
+    if summary.stop_reason == "killed" and not summary.loads:
+        return None
+    absent = summary.starved or any(warning.rule == NOT_LOADED.id for warning in summary.warnings)
+    return not absent and (summary.load_share is None or summary.load_share >= LOADED_SHARE)
+
+
+def mark(summary: CellSummary) -> str:
+    """What is put behind a cell's name: " (not loaded)" or " (not valid)"; "" where nothing is wrong with it."""
+    if loaded(summary) is False:
+        return " (not loaded)"
+    return "" if summary.valid else " (not valid)"
 
 
 def shape_of(database: duckdb.DuckDBPyConnection, run: RunFolder, cell: str) -> Shape:
@@ -157,3 +179,18 @@ def sql_text(value: str) -> str:
 
 def sql_name(value: str) -> str:
     return '"' + value.replace('"', '""') + '"'
+
+
+class Format(Struct, frozen=True):
+    """A way to write samples. `write(run, out, cells)` returns the rows written; no cells: all whole ones."""
+
+    name: str
+    suffix: str
+    """The ending of the file that is written if none is named."""
+    summary: str
+    write: Callable[[RunFolder, Path, Sequence[str]], int]
+    one_text: bool = True
+    """It is one text file, which may also go to standard output."""
+    write_with_parameters: Callable[[RunFolder, Path, Sequence[str]], int] | None = None
+    """`write` with a column for each parameter that the cells were measured under; None where the format has no
+    place for them."""

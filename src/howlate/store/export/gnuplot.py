@@ -16,12 +16,12 @@ from msgspec import Struct
 from howlate.errors import UsageError
 from howlate.model.columns import column_title
 from howlate.store.duck import connection, scan
-from howlate.store.export._format import Format
-from howlate.store.export._marks import mark
 from howlate.store.export._rows import (
+    Format,
     chosen,
     copy,
     fetch,
+    mark,
     scratch,
     shape_of,
     sql_name,

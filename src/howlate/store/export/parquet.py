@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from howlate.store.duck import PARQUET
-from howlate.store.export._format import Format
-from howlate.store.export._rows import one_file
+from howlate.store.export._rows import Format, one_file
 from howlate.store.run_folder import RunFolder
 
 

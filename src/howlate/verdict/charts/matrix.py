@@ -8,18 +8,16 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from howlate.figures.data import pack
-from howlate.figures.figure import Chart, Figure, Key, Note, Panel, Subject
-from howlate.figures.pieces import Piece, exact_of, from_bottom, picture_of
+from howlate.figures.figure import Chart, Figure, Key, Note, Panel, Subject, title_of_column
+from howlate.figures.frame import Piece, exact_of, from_bottom, picture_of
 from howlate.figures.scale import Scale, knee_of
 from howlate.figures.sides import Spot, columns_of, maxima, measured, sides_of, spots_of, titles_of
-from howlate.figures.svg import el
-from howlate.figures.words import title_of_column
+from howlate.figures.svg import el, pack
 from howlate.statistics.spread import Spread
 from howlate.verdict.ruling import Ruling
-from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import time_text
 from howlate.words.say import Text
+from howlate.words.statement import Caption, Listed
 
 CELL = 30
 MOST = 12

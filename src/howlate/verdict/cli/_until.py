@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from msgspec import Struct
 
-from howlate.cli._options import together
-from howlate.cli._times import duration_ns, limit_ns_of
+from howlate.cli._options import duration_ns, limit_ns_of, together
 from howlate.errors import UsageError
 from howlate.verdict import MOST_ROUNDS
 

@@ -12,11 +12,10 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from howlate.cli._measure import print_brief
-from howlate.cli._newest import run_argument
-from howlate.cli._options import OutputPath, brief_option, together
+from howlate.cli._named import run_argument
+from howlate.cli._options import OutputPath, brief_option, duration_ns, limit_ns_of, together
 from howlate.cli._say import say
 from howlate.cli._screen import print_items, print_json, print_lines
-from howlate.cli._times import duration_ns, limit_ns_of
 from howlate.errors import UsageError
 from howlate.words.printable import shell_line, shell_path
 from howlate.words.statement import Statement

@@ -32,11 +32,10 @@ from howlate.sides.sides import (
 from howlate.statistics.phrases import under
 from howlate.statistics.spread import Spread, spread_of
 from howlate.why.advise.flip import AGAIN, START, TOGETHER, Flip, knobs_of
-from howlate.words.caption import Caption, Listed
 from howlate.words.quantities import time_text
 from howlate.words.say import Text, text_of
 from howlate.words.say import to_json as statement_json
-from howlate.words.statement import Statement, message
+from howlate.words.statement import Caption, Listed, Statement, message
 
 FIGURES = ("0.99", "max")
 """What is compared unless the user chooses: the tail of each cell, and its largest."""

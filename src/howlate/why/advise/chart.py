@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from howlate.figures.data import pack
 from howlate.figures.figure import Figure, Key, Note, Panel
-from howlate.figures.pieces import Piece, exact_of, from_bottom, picture_of
+from howlate.figures.frame import Piece, exact_of, from_bottom, picture_of
 from howlate.figures.scale import Scale
-from howlate.figures.svg import el
+from howlate.figures.svg import el, pack
 from howlate.sides.sides import MARGIN, Decision
 from howlate.statistics.phrases import under
 from howlate.why.advise.advice import Advice, KnobAdvice, heading_of
-from howlate.words.caption import Caption
 from howlate.words.quantities import significant
 from howlate.words.say import Text
+from howlate.words.statement import Caption
 
 WIDTH = 1000.0
 HEAD, LINE = 24, 16

@@ -14,8 +14,7 @@ from msgspec import Struct
 from howlate.errors import UsageError
 from howlate.model.capabilities import Capabilities, KnobKind
 from howlate.model.decode import twice, unknown
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts
 from howlate.model.study import Order, Part, Study, Value
 from howlate.settings import settings
 from howlate.why.advise.flip import ADVISE, AGAIN, KNOB, START, TOGETHER, Flip, knobs_of

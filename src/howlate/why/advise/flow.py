@@ -18,8 +18,7 @@ from howlate.errors import ExitCode, NotPossibleError, UsageError
 from howlate.measure.execute import Tally
 from howlate.measure.prepare import NO_SETTINGS, PlannedRun, RunRequest, prepare
 from howlate.measure.session import Session, begin
-from howlate.model.facts import Facts
-from howlate.model.finding import Aim
+from howlate.model.facts import Aim, Facts
 from howlate.model.loaded import RunContent
 from howlate.model.plan import Cell, Plan
 from howlate.model.run import VIRTUAL

@@ -12,9 +12,8 @@ from howlate.model.cause import Cause
 from howlate.why.calibrate.calibration import KindResult, Undisturbed
 from howlate.why.cause_words import NAMES
 from howlate.why.late_parts import UNIT
-from howlate.words.caption import Caption, Listed
 from howlate.words.language import _
-from howlate.words.statement import Statement, message
+from howlate.words.statement import Caption, Listed, Statement, message
 
 if TYPE_CHECKING:
     from howlate.why.calibrate.flow import Calibration, KernelCalibration

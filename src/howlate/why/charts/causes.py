@@ -10,15 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from howlate.figures.cases import DrawnCase, drawn_cases, time_axis
-from howlate.figures.data import pack
 from howlate.figures.figure import Chart, Figure, Key, Note, Panel, Subject, columns_of
-from howlate.figures.pieces import Piece, exact_of, from_bottom, picture_of
+from howlate.figures.frame import Piece, exact_of, from_bottom, picture_of
 from howlate.figures.scale import OWN_AXES, Axes, Scale
-from howlate.figures.svg import el
+from howlate.figures.svg import el, pack
 from howlate.model.cause import Cause, CausePart, ExplainedCase
 from howlate.why.cause_words import NAMES, cause_caption
-from howlate.words.caption import Caption
 from howlate.words.quantities import seconds_text, time_text
+from howlate.words.statement import Caption
 
 WIDTH = 1000
 ROW, NAME_AT, BAR_AT, BAR = 36, 9, 18, 12

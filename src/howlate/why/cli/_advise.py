@@ -11,11 +11,17 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
-from howlate.cli._interrupted import same_command, shown_by, tell_interrupted
-from howlate.cli._measure import failure_lines, naming_what_is_kept, show_plan, when_quiet
-from howlate.cli._options import out_option, output_option, together
+from howlate.cli._measure import (
+    failure_lines,
+    naming_what_is_kept,
+    same_command,
+    show_plan,
+    shown_by,
+    tell_interrupted,
+    when_quiet,
+)
+from howlate.cli._options import out_option, output_option, together, within_ns
 from howlate.cli._screen import print_document, print_json
-from howlate.cli._times import within_ns
 from howlate.errors import ExitCode
 from howlate.model.units import format_duration
 from howlate.words.language import as_called

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from howlate.model.loaded import RunContent
     from howlate.model.run import Run
     from howlate.why.explained_cells import CellCase, ExplainedCell
-    from howlate.why.replayed.pair import LatenessPair
+    from howlate.why.replayed.pair_document import LatenessPair
 
 MOST_WORST = 1_000
 """Each has its logged span and that of a neighbour, and the plugin has room for 4,096 (probe/emulator/trace.cpp)."""
@@ -155,7 +155,7 @@ def played_again(
     from howlate.store.run_folder import RunFolder
     from howlate.why.explained_cells import worst_cases
     from howlate.why.replayed.flow import choose, choose_against, explain_all
-    from howlate.why.replayed.pair import LatenessPair
+    from howlate.why.replayed.pair_document import LatenessPair
 
     if worst is not None and not 1 <= worst <= MOST_WORST:
         raise UsageError("--worst must be from 1 to {most:count}, not {worst}", worst=worst, most=MOST_WORST)

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from howlate.cli._interrupted import same_command, tell_interrupted
-from howlate.cli._options import out_option
+from howlate.cli._measure import same_command, tell_interrupted
+from howlate.cli._options import out_option, within_ns
 from howlate.cli._say import say
 from howlate.cli._screen import print_document, print_json
-from howlate.cli._times import within_ns
 from howlate.errors import UsageError
 from howlate.model.decode import NOT_WITH
 from howlate.words.printable import printable

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
-from howlate.cli._named import damaged_where, tell_missing
-from howlate.cli._newest import run_argument
+from howlate.cli._named import damaged_where, run_argument, tell_missing
 from howlate.cli._options import output_option, together
 from howlate.cli._say import say
 from howlate.cli._screen import print_document, print_json, print_lines

@@ -13,9 +13,7 @@ from typing import Any
 from howlate.errors import UsageError
 from howlate.model.cause import ExplainedCase
 from howlate.model.trace import UNKNOWN_PRIO, CellTrace
-from howlate.store.export._format import Format
-from howlate.store.export._marks import mark
-from howlate.store.export._rows import chosen
+from howlate.store.export._rows import Format, chosen, mark
 from howlate.store.files import written_output
 from howlate.store.loaded import load_run
 from howlate.store.run_folder import RunFolder

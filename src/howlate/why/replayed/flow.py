@@ -23,8 +23,7 @@ from howlate.model.trace import TraceCase
 from howlate.replay.lateness import lateness_of
 from howlate.replay.source_lines import with_places
 from howlate.statistics.labels import row_names
-from howlate.store.activation import Activation, Activations
-from howlate.store.activations import recorded_activations
+from howlate.store.activations import Activation, Activations, recorded_activations
 from howlate.store.run_folder import RunFolder
 from howlate.why.explained_cells import ExplainedCell, has_idle_states
 

@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from howlate.cli._complete import studies as complete_studies
 from howlate.cli._job import Job, guest_job_options
 from howlate.cli._measure import measure
-from howlate.cli._options import RunOptions, run_options, together
+from howlate.cli._options import RunOptions, duration_ns, run_options, together
 from howlate.cli._say import say
-from howlate.cli._times import duration_ns
 from howlate.lab.cli.lab._archive import ArchiveOptions, archive_options
 from howlate.lab.cli.lab._built import kernel_option, modules_option
 from howlate.lab.problems import no_kernels
