@@ -12,6 +12,7 @@ from msgspec.structs import asdict, replace
 
 from howlate.errors import UsageError
 from howlate.model.columns import RESPONSE
+from howlate.model.decode import members
 from howlate.model.guest_cpus import GUEST, USUAL
 from howlate.model.loaded import MeasuredKernel, RunContent
 from howlate.sides.configs import Difference, compared, that_matter
@@ -315,9 +316,7 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
     """`compare --json`, without the summary."""
     sides = [
         {
-            "name": side.name,
-            "kernel": side.kernel,
-            "preemption": side.preemption,
+            **members(side, "name", "kernel", "preemption"),
             "run": comparison.joined.runs[side.run].id,
         }
         for side in comparison.joined.sides

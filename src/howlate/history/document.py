@@ -17,6 +17,7 @@ from howlate.history.courses import Course, FewBoots, PastRun
 from howlate.history.history import CONFIDENCE, History, HitRate, heading_of, hit_rate
 from howlate.history.level_shifts import LEVEL, RUNS
 from howlate.history.screen import headline, worst_first
+from howlate.model.decode import members
 from howlate.system.version import __version__
 from howlate.words.language import _
 from howlate.words.quantities import percent, significant
@@ -179,15 +180,11 @@ def to_json_value(history: History) -> dict[str, Any]:
     """Every series with every value (docs/history.md)."""
     return {
         "worse": history.is_worse,
-        "level": history.level,
-        "tested": history.tested,
-        "margin": history.margin,
+        **members(history, "level", "tested", "margin"),
         "statements": [to_json(statement) for statements in history.statements for statement in statements],
         "series": [
             {
-                "name": series.name,
-                "machine": series.machine,
-                "test": series.test,
+                **members(series, "name", "machine", "test"),
                 "labels": dict(series.labels),
                 "column": series.column,
                 "virtual": series.virtual,
@@ -224,9 +221,7 @@ def _course_json(course: Course) -> dict[str, Any]:
             "last_run": course.runs[change.last].run.id,
             "direction": "worse" if change.is_worse else "better",
             **change.size.to_json(),
-            "p": change.p,
-            "before_ns": change.before_ns,
-            "after_ns": change.after_ns,
+            **members(change, "p", "before_ns", "after_ns"),
             "then": english(change.then),
         }
         for change in course.changes
@@ -239,10 +234,8 @@ def _course_json(course: Course) -> dict[str, Any]:
 def _few_boots_json(course: Course, few: FewBoots) -> dict[str, Any]:
     run = course.runs[few.at].run
     return {
-        "boots": few.boots,
-        "needed": few.needed,
+        **members(few, "boots", "needed"),
         "run": run.id,
         "started": run.started,
-        "before_ns": few.before_ns,
-        "after_ns": few.after_ns,
+        **members(few, "before_ns", "after_ns"),
     }

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from howlate.model.decode import members
 from howlate.model.run import Run
 from howlate.model.summary import CellSummary, ColumnSummary
 
@@ -116,7 +117,7 @@ class KnownRun(Struct, frozen=True):
 
 
 def _known(column: ColumnSummary) -> KnownColumn:
-    named = {name: getattr(column, name) for name in ("max", "mean", "min", "stddev")}
+    named = members(column, "max", "mean", "min", "stddev")
     return KnownColumn(column.count, {**named, **column.quantiles, **column.statistics})
 
 

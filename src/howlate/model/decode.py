@@ -322,6 +322,11 @@ def same_length(*columns: Sized) -> None:
         raise ValueError("the lists are not equally long")
 
 
+def members(model: object, *names: str) -> dict[str, Any]:
+    """These members of a value as they are, by the names that they have in JSON too."""
+    return {name: getattr(model, name) for name in names}
+
+
 def plain(model: Struct) -> dict[str, Any]:
     """The members of a model by name, down to dicts, tuples, texts and numbers, all of Python's own types."""
     value: dict[str, Any] = to_builtins(

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct, field
 
 from howlate.errors import DamagedError
+from howlate.model.decode import members
 from howlate.model.kernel_config import unpack_config
 from howlate.words import say
 from howlate.words.statement import Statement, message
@@ -233,13 +234,9 @@ class Finding(Struct, frozen=True):
         """The form stored in run.json."""
         value = say.to_json(self.statement)
         return {
-            "check": self.check,
-            "level": self.level,
-            "title": self.title,
+            **members(self, "check", "level", "title"),
             "found": value.pop("text"),
-            "why": self.why,
-            "change": self.change,
-            "weight": self.weight,
+            **members(self, "why", "change", "weight"),
             **value,
             **({"machines": list(self.machines)} if self.machines else {}),
         }

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from howlate.errors import DamagedError
-from howlate.model.decode import UNKNOWN_SCHEMA, Table, json_text, parse_json, warnings_of
+from howlate.model.decode import UNKNOWN_SCHEMA, Table, json_text, members, parse_json, warnings_of
 from howlate.model.plan import Plan
 from howlate.model.seal import is_changed, sealed
 from howlate.model.study import KERNEL, Study
@@ -96,12 +96,7 @@ class Run(Struct, frozen=True):
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "schema": self.schema,
-            "id": self.id,
-            "token": self.token,
-            "started": self.started,
-            "target": self.target,
-            "clock": self.clock,
+            **members(self, "schema", "id", "token", "started", "target", "clock"),
             "versions": dict(self.versions),
             "scale": self.scale,
             "changes": dict(self.changes),

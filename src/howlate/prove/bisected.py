@@ -14,6 +14,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from howlate.model.decode import members
 from howlate.model.summary import CellSummary
 from howlate.prove.landscape import Goal
 from howlate.prove.proof import Proof, ProofRuling
@@ -218,14 +219,12 @@ class Bisected(Struct, frozen=True):
             "culprit": self.steps[self.suspects[0]].name if named else None,
             "change": self.steps[self.suspects[0]].change if named else None,
             "suspects": [self.steps[step].name for step in self.suspects],
-            "limit_ns": self.limit_ns,
-            "margin": self.margin,
+            **members(self, "limit_ns", "margin"),
             "sentence": english(self.sentence()),
             "statement": to_json(self.sentence()),
             "steps": [
                 {
-                    "name": step.name,
-                    "change": step.change,
+                    **members(step, "name", "change"),
                     **_answer_json("", self.answers.get(number)),
                     **_answer_json("again_", self.again.get(number)),
                 }

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from howlate.model.cause import Lateness
+from howlate.model.decode import members
 from howlate.prove.landscape import Goal, Probed, ReleaseWindow, Search, divided, unlike, wait_together
 from howlate.replay.premises import SAMPLED, ComparedPair, Witness, of_order, witness_to_json
 from howlate.replay.release_path import ReleasePath
@@ -343,8 +344,7 @@ class Proof(Struct, frozen=True):
     def to_json(self) -> dict[str, Any]:
         """For `--json`; `bound_ns` is present only where it is claimed."""
         return {
-            "kernel": self.of.kernel,
-            "load": self.of.load,
+            **members(self.of, "kernel", "load"),
             "window_ns": [self.of.first_ns + self.window.first_ns, self.of.first_ns + self.window.end_ns],
             "ruling": self.ruling.value,
             "found_ns": self.latest.latency_ns,
@@ -355,12 +355,9 @@ class Proof(Struct, frozen=True):
             "premises_accepted_by": ACCEPTS if self.accepted else None,
             "eps_ns": self.eps_ns,
             "eps_parts_ns": asdict(self.eps_parts),
-            "logged": self.logged,
-            "excess_ns": self.excess_ns,
-            "ticks_met": self.ticks_met,
+            **members(self, "logged", "excess_ns", "ticks_met"),
             "probes": len(self.probes),
-            "waiting_neighbours": self.waiting_neighbours,
-            "checks": self.checks,
+            **members(self, "waiting_neighbours", "checks"),
             "compared_beside": self.beside,
             "beside_above": len(self.above),
             "share_above_at_most": self.share_above_at_most,

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from howlate.model.decode import members
 from howlate.model.preemption import MODELS
 from howlate.model.units import parse_duration_ns
 
@@ -54,12 +55,12 @@ class PublishedFigure(Struct, frozen=True):
         return Decimal(0) if self.number is None else Decimal(1).scaleb(_exponent(self.number))
 
     def to_json(self) -> dict[str, Any]:
-        members: dict[str, Any] = {"value": self.value, "printed": self.printed, "mark": self.mark}
-        if self.candidates:
-            members["candidates"] = [float(c) for c in self.candidates]
-        if self.about:
-            members["about"] = True
-        return {**members, **({"note": self.note} if self.note else {})}
+        return {
+            **members(self, "value", "printed", "mark"),
+            **({"candidates": [float(c) for c in self.candidates]} if self.candidates else {}),
+            **({"about": True} if self.about else {}),
+            **({"note": self.note} if self.note else {}),
+        }
 
 
 class PublishedColumn(Struct, frozen=True):

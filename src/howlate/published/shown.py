@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from howlate.model.decode import members
 from howlate.published.reference import (
     MARKS,
     PublishedAxis,
@@ -147,11 +148,7 @@ def to_json(reference: Reference, tables: Sequence[PublishedTable]) -> dict[str,
     """`reference show --json`."""
     return {
         "schema": 1,
-        "study": reference.study,
-        "title": reference.title,
-        "document": reference.document,
-        "language": reference.language,
-        "machine": reference.machine,
+        **members(reference, "study", "title", "document", "language", "machine"),
         "notes": list(reference.notes),
         "tables": [_table_json(table) for table in tables],
     }
@@ -159,11 +156,7 @@ def to_json(reference: Reference, tables: Sequence[PublishedTable]) -> dict[str,
 
 def _table_json(table: PublishedTable) -> dict[str, Any]:
     return {
-        **{
-            name: getattr(table, name)
-            for name in ("id", "title", "place", "kind", "part", "samples", "lost", "why")
-        },
-        "note": table.note,
+        **members(table, "id", "title", "place", "kind", "part", "samples", "lost", "why", "note"),
         "where": {name: list(values) for name, values in table.where.items()},
         "rows_by": table.rows_by,
         "axes": [asdict(axis) for axis in table.axes],
@@ -172,7 +165,7 @@ def _table_json(table: PublishedTable) -> dict[str, Any]:
             {
                 "label": row.label,
                 "match": {name: list(values) for name, values in row.match.items()},
-                **{name: getattr(row, name) for name in ("column", "why", "same_as", "note", "mode")},
+                **members(row, "column", "why", "same_as", "note", "mode"),
                 "values": {name: figure.to_json() for name, figure in row.values.items()},
             }
             for row in table.rows

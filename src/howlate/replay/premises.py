@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from howlate.model.decode import members
 from howlate.model.facts import Facts
 from howlate.model.preemption import kernel_version
 from howlate.settings.fair_server import FACT as FAIR_SERVER
@@ -240,8 +241,7 @@ def of_order(excess_ns: int) -> Iterator[Statement]:
 def witness_to_json(witness: Witness) -> dict[str, Any]:
     above = [{**asdict(thread), "ran": ran} for thread, ran in zip(witness.above, witness.ran, strict=True)]
     return {
-        "idle_ns": witness.idle_ns,
-        "of_ns": witness.of_ns,
+        **members(witness, "idle_ns", "of_ns"),
         "above": above,
         "real_time_ns": witness.real_time_ns,
         "throttling": asdict(witness.throttling) if witness.throttling else None,

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from howlate.errors import UsageError
+from howlate.model.decode import members
 from howlate.rooms import hooks
 
 
@@ -54,7 +55,7 @@ class PrintedLine(Struct, frozen=True):
 
     def to_json(self) -> dict[str, Any]:
         return {
-            **{name: getattr(self, name) for name in ("label", "table", "place", "why")},
+            **members(self, "label", "table", "place", "why"),
             "preemption": list(self.preemption),
             "values": self.values,
             "marks": {name: figure.mark for name, figure in self.figures.items()},

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from howlate.model.decode import members
 from howlate.model.run import Run
 from howlate.model.summary import CellSummary, ColumnSummary, DeadlineSummary
 from howlate.statistics.deadline import together
@@ -177,13 +178,10 @@ class Group(Struct, frozen=True):
             "labels": dict(self.labels),
             "cells": [cell.id for cell in self.cells],
             "counted": len(self.counted),
-            "planned": self.planned,
-            "overruns": self.overruns,
-            "dropped": self.dropped,
+            **members(self, "planned", "overruns", "dropped"),
             **({"deadline": deadline.to_json()} if (deadline := self.deadline) is not None else {}),
             "load_share": None if (shares := spread_of(self.load_shares)) is None else asdict(shares),
-            "starved": self.starved,
-            "alone": self.alone,
+            **members(self, "starved", "alone"),
             "columns": {
                 name: {
                     "max": asdict(spread.maxima),

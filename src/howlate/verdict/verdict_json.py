@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from howlate.model.decode import members
 from howlate.sides.gravity import anticipated
 from howlate.verdict.extrapolate import Extrapolation
 from howlate.verdict.promise_sentence import sentence
@@ -21,21 +22,14 @@ def verdict_json(verdict: Verdict, others: Sequence[Verdict] = ()) -> dict[str, 
         "column": evidence.column,
         "outcome": verdict.outcome,
         "sentence": english(sentence(verdict)),
-        "deadline_ns": verdict.question.deadline_ns,
-        "miss_rate": verdict.question.miss_rate,
-        "confidence": verdict.question.confidence,
-        "cluster": verdict.question.cluster,
+        **members(verdict.question, "deadline_ns", "miss_rate", "confidence", "cluster"),
         "clock": "virtual" if evidence.virtual else "real",
-        "releases": evidence.deadline.releases,
-        "late": evidence.deadline.late,
-        "unserved": evidence.deadline.unserved,
-        "misses": evidence.deadline.misses,
+        **members(evidence.deadline, "releases", "late", "unserved", "misses"),
         "misses_at_least": evidence.deadline.at_least,
         "skipped": evidence.deadline.skipped,
         "threshold_ns": evidence.threshold_ns,
         "valid": verdict.valid,
-        "max_ns": evidence.max_ns,
-        "gravity_ns": evidence.gravity_ns,
+        **members(evidence, "max_ns", "gravity_ns"),
         "measured_s": evidence.seconds,
         "repetitions": evidence.repetitions,
         "rate": _rate_json(rate, exact=evidence.virtual),
@@ -72,12 +66,9 @@ def _rate_json(rate: RateVerdict, *, exact: bool) -> dict[str, Any]:
     return {
         "outcome": rate.outcome,
         "exact": exact,
-        "upper": rate.upper,
-        "lower": rate.lower,
-        "theta": rate.theta,
+        **members(rate, "upper", "lower", "theta"),
         "cpu": int(rate.cpu) if rate.cpu else None,
-        "events": rate.events,
-        "events_per_h": rate.events_per_h,
+        **members(rate, "events", "events_per_h"),
         "forbidden_by": [to_json(statement) for statement in rate.forbids],
     }
 
@@ -86,9 +77,7 @@ def _stretch_json(stretch: StretchVerdict, max_ns: int | None) -> dict[str, Any]
     return {
         "outcome": stretch.outcome,
         "bound_ns": max_ns if stretch.bound else None,
-        "confidence": stretch.confidence,
-        "horizon_s": stretch.horizon_s,
-        "blocks": stretch.blocks,
+        **members(stretch, "confidence", "horizon_s", "blocks"),
         "forbidden_by": [to_json(statement) for statement in (*stretch.forbids, *stretch.rises)],
     }
 
@@ -96,13 +85,5 @@ def _stretch_json(stretch: StretchVerdict, max_ns: int | None) -> dict[str, Any]
 def _extrapolation_json(extrapolation: Extrapolation) -> dict[str, Any]:
     if extrapolation.refused:
         return {"refused_by": [to_json(statement) for statement in extrapolation.refused]}
-    return {
-        "refused_by": [],
-        "share": extrapolation.share,
-        "level_ns": extrapolation.level_ns,
-        "upper_ns": extrapolation.upper_ns,
-        "confidence": extrapolation.confidence,
-        "threshold_ns": extrapolation.threshold_ns,
-        "peaks": extrapolation.peaks,
-        "shape": extrapolation.shape,
-    }
+    modelled = ("share", "level_ns", "upper_ns", "confidence", "threshold_ns", "peaks", "shape")
+    return {"refused_by": [], **members(extrapolation, *modelled)}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from howlate.model.cause import CausePart, ExplainedCase, Lateness
+from howlate.model.decode import members
 from howlate.model.facts import Finding
 from howlate.model.loaded import RunContent
 from howlate.model.trace import UNKNOWN_PRIO, TracedTask
@@ -47,16 +48,8 @@ def causes_json(sums: Sequence[CauseSum], findings: Sequence[Finding]) -> list[d
     return [
         {
             "cause": str(each.cause),
-            "name": each.name,
-            "cases": each.cases,
-            "largest_in": each.largest_in,
-            "total_ns": each.total_ns,
-            "worst_ns": each.worst_ns,
-            "worst_in": {
-                "cell": each.worst_in.cell,
-                "thread": each.worst_in.thread,
-                "release": each.worst_in.release,
-            },
+            **members(each, "name", "cases", "largest_in", "total_ns", "worst_ns"),
+            "worst_in": members(each.worst_in, "cell", "thread", "release"),
             **_remedy_json(each, findings),
         }
         for each in sums
@@ -71,8 +64,7 @@ def _remedy_json(cause: CauseSum, findings: Sequence[Finding]) -> dict[str, Any]
         "remedy": statement_json(remedy.text()),
         "saves_ns": sum(ns for ns, each in shares_of(cause) if each.text is remedy.text),
         "checks": [
-            {"check": each.check, "level": each.level, "change": each.change}
-            for each in findings_for(remedy, findings, cause.kernel)
+            members(each, "check", "level", "change") for each in findings_for(remedy, findings, cause.kernel)
         ],
         "knobs": list(remedy.knobs),
     }
@@ -82,26 +74,17 @@ def cell_json(cell: ExplainedCell) -> dict[str, Any]:
     return {
         "id": cell.id,
         "labels": dict(cell.labels),
-        "samples": cell.samples,
-        "median_ns": cell.median_ns,
-        "own_cost_ns": cell.own_cost_ns,
+        **members(cell, "samples", "median_ns", "own_cost_ns"),
         "absent": list(cell.absent),
-        "cases_lost": cell.cases_lost,
-        "events_lost": cell.events_lost,
-        "events_missed": cell.events_missed,
+        **members(cell, "cases_lost", "events_lost", "events_missed"),
         **({} if cell.cases else {"no_cases": statement_json(no_cases_statement(cell))}),
         "cases": [_case_json(case) for case in cell.cases],
     }
 
 
 def _case_json(explained: ExplainedCase) -> dict[str, Any]:
-    case = explained.case
     return {
-        "thread": case.thread,
-        "release": case.release,
-        "release_ns": case.release_ns,
-        "latency_ns": case.latency_ns,
-        "state": case.state,
+        **members(explained.case, "thread", "release", "release_ns", "latency_ns", "state"),
         "steal_permille": explained.steal_permille,
         "parts": [_part_json(part) for part in explained.parts],
         **({} if explained.replayed is None else _replay_json(explained.replayed)),
@@ -116,13 +99,10 @@ def lateness_json(lateness: Lateness) -> dict[str, Any]:
 
 def _replay_json(lateness: Lateness) -> dict[str, Any]:
     return {
-        "instructions": lateness.instructions,
-        "halted_ns": lateness.halted_ns,
+        **members(lateness, "instructions", "halted_ns"),
         "functions": [
             {
-                "name": each.name,
-                "self_ns": each.self_ns,
-                "inclusive_ns": each.inclusive_ns,
+                **members(each, "name", "self_ns", "inclusive_ns"),
                 "stack": list(each.stack),
                 **({"place": each.place} if each.place else {}),
             }

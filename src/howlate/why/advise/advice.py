@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from howlate.errors import ExitCode
+from howlate.model.decode import members
 from howlate.model.loaded import RunContent
 from howlate.model.plan import Cell
 from howlate.model.study import PART
@@ -203,8 +204,7 @@ class Advice(Struct, frozen=True):
     def to_json(self) -> dict[str, Any]:
         return {
             "figures": list(self.figures),
-            "tested": self.tested,
-            "missing": self.missing,
+            **members(self, "tested", "missing"),
             "start": [
                 {"load": start.load, **{name: asdict(spread) for name, spread in start.figures.items()}}
                 for start in self.starts

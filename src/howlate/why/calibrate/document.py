@@ -9,6 +9,7 @@ from howlate.document.document import Document, Item, Section, texts
 from howlate.document.sheet import Column, Sheet, labels, numbers, times
 from howlate.document.sheet import texts as column
 from howlate.model.cause import Cause
+from howlate.model.decode import members
 from howlate.why.calibrate.calibration import KindResult, Undisturbed
 from howlate.why.cause_words import NAMES
 from howlate.why.late_parts import UNIT
@@ -178,12 +179,7 @@ def _kernel_json(kernel: KernelCalibration) -> dict[str, Any]:
     return {
         "kernel": kernel.kernel,
         "undisturbed": {
-            "samples": calm.samples,
-            "median_ns": calm.median_ns,
-            "threshold_ns": calm.threshold_ns,
-            "spread_ns": calm.spread_ns,
-            "late": calm.late,
-            "unexplained": calm.unexplained,
+            **members(calm, "samples", "median_ns", "threshold_ns", "spread_ns", "late", "unexplained"),
             "undecided": dict(calm.undecided),
             "invented": dict(calm.invented),
             "invented_limit": calm.invented_limit,
@@ -195,19 +191,9 @@ def _kernel_json(kernel: KernelCalibration) -> dict[str, Any]:
 
 def kind_json(result: KindResult) -> dict[str, Any]:
     return {
-        "kind": result.kind,
-        "injected": result.injected,
-        "unwanted": result.unwanted,
-        "away": result.away,
-        "passed": result.passed,
-        "short": result.short,
-        "hit": result.hit,
+        **members(result, "kind", "injected", "unwanted", "away", "passed", "short", "hit"),
         "found": result.unusual,
-        "lost": result.lost,
-        "unseen": result.unseen,
-        "unmeasurable": result.unmeasurable,
-        "right": result.right,
-        "undecided": result.undecided,
+        **members(result, "lost", "unseen", "unmeasurable", "right", "undecided"),
         "rests_on_undecided": result.rests_on_possible,
         "wrong": dict(result.wrong),
         "besides": dict(result.besides),
@@ -218,7 +204,6 @@ def kind_json(result: KindResult) -> dict[str, Any]:
             "limit": result.size_limit_ns,
         },
         "uncertainty_ns": {"max": result.uncertainty_ns_max, "limit": result.uncertainty_limit_ns},
-        "within_uncertainty": result.within_uncertainty,
-        "delays_here": result.delays_here,
+        **members(result, "within_uncertainty", "delays_here"),
         "kept": result.keeps_limits,
     }
