@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from howlate.imports.formats._checks import checked
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known
-from howlate.imports.formats._text import Line, cut, left_out, log_lines
+from howlate.imports.formats._text import CLEARED, Line, cut, ended, left_out, lines, log_lines, plain
 from howlate.imports.formats._units import believable
 from howlate.model.stated import Stated
 
@@ -51,6 +51,16 @@ class Tables(Struct):
     """The same of this table."""
     cleared: bool = False
     """The tool cleared the screen since the last row."""
+    seconds: float = 0.0
+    """As the last table states it."""
+
+    def texts(self, path: Path) -> Iterator[tuple[Line, str]]:
+        """Each line of the file, and its text without escapes. In the end, an error if the file is not whole."""
+        last = None
+        for last in lines(path):
+            self.cleared |= CLEARED in last.text
+            yield last, plain(last.text)
+        ended(path, last, "" if self.rows else "its last table has no row")
 
     def begin(self, line: Line) -> None:
         """A table's head. Only a tool that goes on clears the screen before it."""

@@ -117,6 +117,16 @@ def cut(path: Path, line: int, problem: str, hint: str = COPY_AGAIN) -> DamagedE
     return bad_file(path, f"line {line}", f"the file ends here; {problem}", hint)
 
 
+def ended(path: Path, last: Line | None, lack: str) -> Line:
+    """The last line of a file that was read to its end, which is whole. `lack`: what is missing of what the tool
+    writes; "" if nothing is."""
+    if last is None or lack:
+        raise cut(path, last.number if last else 1, lack)
+    if not last.ended:
+        raise cut(path, last.number, "its last line is incomplete")
+    return last
+
+
 def left_out(path: Path, line: int, what: str, how: str) -> DamagedError:
     """The error about a file that ends too early, or whose tool was told to leave its end out. `how`: to measure."""
     return cut(path, line, f"{what} is missing", f"copy it again, or measure again {how}")

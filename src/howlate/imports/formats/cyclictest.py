@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from howlate.imports.formats._checks import checked
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known, importer
 from howlate.imports.formats._rt_tests import broken_off, period_and_policy
-from howlate.imports.formats._text import Line, command_in, cut, log_head, log_lines
+from howlate.imports.formats._text import Line, command_in, cut, ended, log_head, log_lines
 from howlate.imports.formats._units import UnitEvidence, unit_of
 from howlate.model.columns import LATENCY
 from howlate.model.stated import Stated
@@ -64,11 +64,9 @@ def _first_row(text: str) -> bool:
 
 def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     table = _Histogram()
-    last = _read(table, log_lines(path)) or Line(path, 1, "")
-    missing = [name for name in _REQUIRED if name not in table.figures]
-    if missing or not last.ended:
-        problem = f'"# {missing[0]}" is missing' if missing else "its last line is incomplete"
-        raise cut(path, last.number, problem)
+    last = _read(table, log_lines(path))
+    missing = [f'"# {name}" is missing' for name in _REQUIRED if name not in table.figures]
+    last = ended(path, last, next(iter(missing), ""))
     _check_shape(table, last)
     means = [float(mean) for mean in table.figures["Avg Latencies"]]
     table.unit_ns = unit_of(mapping, path, UnitEvidence(command=table.command, means=means))

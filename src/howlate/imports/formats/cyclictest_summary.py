@@ -11,7 +11,7 @@ from msgspec import Struct
 from howlate.imports.formats._checks import checked
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known, importer
 from howlate.imports.formats._rt_tests import broken_off
-from howlate.imports.formats._text import Line, command_in, cut, log_head, log_lines
+from howlate.imports.formats._text import Line, command_in, ended, log_head, log_lines
 from howlate.imports.formats._units import NS, US, UnitEvidence, unit_of
 from howlate.imports.formats.cyclictest import BEGINS
 from howlate.model.columns import LATENCY
@@ -111,10 +111,7 @@ def _last_lines(path: Path) -> tuple[list[_Thread], str, int | None]:
             broken = int(found[1])
         else:
             command = command_in(text) or command
-    if last is None or not threads:
-        raise cut(path, last.number if last else 1, "it has no line of a thread")
-    if not last.ended:
-        raise cut(path, last.number, "its last line is incomplete")
+    last = ended(path, last, "" if threads else "it has no line of a thread")
     if missing := set(range(max(threads))) - set(threads):
         raise last.wrong(f"the line of thread {min(missing)} is missing")
     return list(threads.values()), command, broken

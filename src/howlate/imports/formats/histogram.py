@@ -9,7 +9,7 @@ from math import gcd
 from pathlib import Path
 
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known, importer
-from howlate.imports.formats._text import Line, bad_map, cut, head, log_head, log_lines
+from howlate.imports.formats._text import Line, bad_map, cut, ended, head, log_head, log_lines
 from howlate.imports.formats._units import NO_WAKE_UP, UnitEvidence, unit_of
 from howlate.imports.formats.cyclictest import BEGINS
 from howlate.model.columns import LATENCY
@@ -39,10 +39,9 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
             raise last.wrong("these are figures of cyclictest: --format cyclictest reads them")
         if text and not text.startswith("#"):
             value = _row(bins, last, text, value)
-    if last is None or value is None:
+    if value is None:
         raise cut(path, last.number if last else 1, "it has no row of a histogram")
-    if not last.ended:
-        raise cut(path, last.number, "its last line is incomplete")
+    last = ended(path, last, "")
     unit = _unit(mapping, path, bins)
     last.ns(str(value), unit)
     beyond = _overflow(mapping)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from howlate.imports.formats._checks import checked
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known, importer
-from howlate.imports.formats._text import Line, cut, log_head, log_lines
+from howlate.imports.formats._text import Line, ended, log_head, log_lines
 from howlate.model.stated import Stated
 
 _NUMBER = r" *(-?[0-9]{1,12}(?:\.[0-9]{1,6})?) uS"
@@ -36,10 +36,7 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
             if found[2] in threads:
                 _goes_on(threads[found[2]][1], last, found)
             threads[found[2]] = last, found
-    if last is None or not threads:
-        raise cut(path, last.number if last else 1, "it has no line of a thread")
-    if not last.ended:
-        raise cut(path, last.number, "its last line is incomplete")
+    ended(path, last, "" if threads else "it has no line of a thread")
     series, contradictions = checked(_series(threads), path)
     return Foreign(
         path,

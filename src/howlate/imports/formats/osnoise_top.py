@@ -4,17 +4,16 @@ of one period. Of a file with several tables (without -q a new one each second) 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from howlate.imports.formats._checks import checked
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known, importer
 from howlate.imports.formats._rtla import Tables, seconds_of
-from howlate.imports.formats._text import CLEARED, Line, cut, lines, log_head, plain
+from howlate.imports.formats._text import Line, log_head
 from howlate.model.stated import Stated
 
 COLUMN, SINGLE = "period_noise_ns", "single_noise_ns"
@@ -44,12 +43,8 @@ def recognises(path: Path) -> bool:
 
 
 def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
-    table = _read(lines(path))
-    if table.last is None or not table.tables.rows:
-        raise cut(path, table.last.number if table.last else 1, "its last table has no row")
-    if not table.last.ended:
-        raise cut(path, table.last.number, "its last line is incomplete")
-    rows: list[Row] = table.tables.rows
+    table = _read(path)
+    rows: list[Row] = table.rows
     series, contradictions = checked(
         [of_cpu for n, row in enumerate(rows) for of_cpu in _series(n, *row)], path
     )
@@ -70,29 +65,24 @@ Row = tuple[Line, int, int, Mapping[str, str]]
 """Where it stands, the CPU, its periods, its figures."""
 
 
-class _OsnoiseTop(Struct):
-    tables: Tables = field(default_factory=Tables)
+class _OsnoiseTop(Tables):
     test: str = "osnoise"
-    seconds: float = 0.0
-    last: Line | None = None
 
 
-def _read(lines: Iterator[Line]) -> _OsnoiseTop:
+def _read(path: Path) -> _OsnoiseTop:
     top = _OsnoiseTop()
-    for top.last in lines:
-        text = plain(top.last.text)
-        top.tables.cleared |= CLEARED in top.last.text
+    for line, text in top.texts(path):
         if text.strip() in _TITLES:
             top.test = _TITLES[text.strip()]
         elif header := _DURATION.match(text.strip()):
             if header[2] != "us":
-                raise top.last.wrong(f"{header[2]} is not a unit of this table")
-            top.tables.begin(top.last)
+                raise line.wrong(f"{header[2]} is not a unit of this table")
+            top.begin(line)
             top.seconds = seconds_of(header[1])
         elif row := _ROW.fullmatch(text):
-            _row(top, top.last, row)
+            _row(top, line, row)
         elif _LIKE_A_ROW.match(text):
-            raise top.last.wrong(f'"{text[:60].strip()}" is not the row of a CPU')
+            raise line.wrong(f'"{text[:60].strip()}" is not the row of a CPU')
     return top
 
 
@@ -107,7 +97,7 @@ def _row(top: _OsnoiseTop, line: Line, row: re.Match[str]) -> None:
         raise line.wrong(f"the columns of CPU {row[1]} are not those of the header")
     cpu, periods = int(row[1]), line.whole(row[2])
     grows = (periods, *(numbers[name] for name in ("runtime", "noise", "max noise", "max single")))
-    top.tables.add(line, cpu, grows, [(line, cpu, periods, figures)])
+    top.add(line, cpu, grows, [(line, cpu, periods, figures)])
 
 
 def _series(

@@ -4,15 +4,13 @@ tables (without -q a new one each second) the last counts."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-from msgspec import Struct, field
 
 from howlate.imports.formats._checks import checked
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known, importer
 from howlate.imports.formats._rtla import Tables, last_of, seconds_of
-from howlate.imports.formats._text import CLEARED, Line, cut, lines, log_head, plain
+from howlate.imports.formats._text import Line, log_head
 from howlate.imports.formats._units import believable
 from howlate.imports.formats.timerlat import COLUMNS
 from howlate.model.stated import Stated
@@ -27,23 +25,16 @@ def recognises(path: Path) -> bool:
     return "IRQ Timer Latency (" in log_head(path)
 
 
-class _TimerlatTop(Struct):
-    tables: Tables = field(default_factory=Tables)
+class _TimerlatTop(Tables):
     unit_ns: int = 1000
     columns: int = 0
     cpus: int = 0
-    seconds: float = 0.0
-    last: Line | None = None
 
 
 def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
-    top = _read(lines(path))
-    if top.last is None or not top.tables.rows:
-        raise cut(path, top.last.number if top.last else 1, "its last table has no row")
-    if not top.last.ended:
-        raise cut(path, top.last.number, "its last line is incomplete")
-    believable(top.tables.rows, path)
-    series, contradictions = checked(top.tables.rows, path)
+    top = _read(path)
+    believable(top.rows, path)
+    series, contradictions = checked(top.rows, path)
     return Foreign(
         path,
         "timerlat",
@@ -55,20 +46,18 @@ def read_file(path: Path, mapping: Mapping[str, str]) -> Foreign:
     )
 
 
-def _read(lines_read: Iterator[Line]) -> _TimerlatTop:
+def _read(path: Path) -> _TimerlatTop:
     top = _TimerlatTop()
-    for top.last in lines_read:
-        text = plain(top.last.text)
-        top.tables.cleared |= CLEARED in top.last.text
+    for line, text in top.texts(path):
         if header := _HEADER.match(text):
-            top.tables.begin(top.last)
-            _head(top, top.last, header, text)
+            top.begin(line)
+            _head(top, line, header, text)
         elif row := _ROW.fullmatch(text):
-            rows = _of_cpu(top.last, row, top.unit_ns, top.columns, top.cpus)
-            top.tables.add(top.last, int(row[1]), _grows(int(row[2]), rows), rows)
+            rows = _of_cpu(line, row, top.unit_ns, top.columns, top.cpus)
+            top.add(line, int(row[1]), _grows(int(row[2]), rows), rows)
             top.cpus += 1
         elif _LIKE_A_ROW.match(text):
-            raise top.last.wrong(f'"{text[:60].strip()}" is not the row of a CPU')
+            raise line.wrong(f'"{text[:60].strip()}" is not the row of a CPU')
     return top
 
 
