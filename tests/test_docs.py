@@ -108,7 +108,7 @@ QUESTIONS = {
     "which file decides that a cell is invalid?": ("statistics/valid.py", "valid"),
     "cause: what makes a sample's time `blocked`?": ("why/pieces.py", "BLOCKED"),
     "knob: what is written back after a kill?": ("sys/guardian.hpp", "journal"),
-    "importer: microseconds or nanoseconds?": ("imports/formats/_units.py", "nanoseconds"),
+    "importer: microseconds or nanoseconds?": ("imports/formats/_checks.py", "nanoseconds"),
     "statistic: why has this cell no p99.9?": ("statistics/describe.py", "quantile"),
     "load: what holds cpu:50 at a half?": ("probe/src/loads/base/held.hpp", "HeldController"),
     "chart: where are ticks chosen?": ("figures/scale.py", "ticks"),

@@ -13,7 +13,7 @@ from howlate.compare.compare import Block, Comparison
 from howlate.compare.conclusions import conclusions
 from howlate.compare.document import heading
 from howlate.document.sheet import Row, Sheet, labels, texts
-from howlate.model.mode import MODE
+from howlate.model.capabilities import MODE
 from howlate.model.summary import MISSES
 from howlate.sides.printed_figures import PrintedLine
 from howlate.sides.sides import LOAD, RUN, SideRow

@@ -9,7 +9,7 @@ import pytest
 from howlate.errors import UsageError
 from howlate.imports.flow import as_run
 from howlate.imports.formats import RunImporter, all_importers
-from howlate.imports.formats._units import UNIT_OPEN
+from howlate.imports.formats._checks import UNIT_OPEN
 from howlate.store.run_folder import RunFolder
 from imports.mutate import IMPORTERS
 from imports.shown import SHOWN, table

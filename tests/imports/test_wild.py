@@ -11,9 +11,9 @@ import pytest
 
 from howlate.errors import DamagedError, UsageError
 from howlate.imports.formats import all_importers, find_importer
+from howlate.imports.formats._checks import UNIT_OPEN
 from howlate.imports.formats._rt_tests import options, period_and_policy
 from howlate.imports.formats._text import SECOND_RESULT, plain
-from howlate.imports.formats._units import UNIT_OPEN
 from imports.foreign import BY_NAME, FIXTURES, LATENCY, File
 from imports.test_foreign import cell_of, importer_of, written
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from howlate.errors import DamagedError, UsageError
 from howlate.imports.formats import find_importer
+from howlate.imports.formats._checks import UNIT_OPEN
 from howlate.imports.formats._foreign import ForeignRecording
-from howlate.imports.formats._units import UNIT_OPEN
 from howlate.model.columns import SAMPLES
 from howlate.model.stated import STATED, Stated
 from howlate.model.summary import ColumnSummary

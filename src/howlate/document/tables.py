@@ -25,8 +25,8 @@ from howlate.document.sheet import (
 )
 from howlate.document.text import listed
 from howlate.figures.figure import things_of, title_of_column
+from howlate.model.capabilities import MODE
 from howlate.model.columns import LATENCY, RESPONSE
-from howlate.model.mode import MODE
 from howlate.model.study import TIMER
 from howlate.model.summary import MISSES, CellSummary, ColumnSummary
 from howlate.statistics import phrases

@@ -10,7 +10,19 @@ from msgspec import Struct
 
 from howlate.errors import TargetError
 from howlate.model.decode import decoded
-from howlate.model.mode import KERNEL_MODE, USER
+from howlate.model.study import TIMER
+
+MODE = "mode"
+"""The label of where the activations of a cell are: in user space, or in the kernel. Linux's own timers are all of
+user space; their cells say so where they stand beside those of a real-time core, or where a study compares both
+kinds."""
+USER, KERNEL_MODE = "user", "kernel"
+MODES = (USER, KERNEL_MODE)
+
+
+def with_mode(labels: Mapping[str, str]) -> dict[str, str]:
+    """A cell's labels with its mode; those of a test without timers as they are."""
+    return {**labels, **({MODE: labels.get(MODE, USER)} if TIMER in labels else {})}
 
 
 class Parameter(Struct, frozen=True):

@@ -15,10 +15,9 @@ from msgspec.structs import replace
 
 from howlate.errors import HowlateError, NotPossibleError, UsageError
 from howlate.model.answer import Answer, Command, FewActions
-from howlate.model.capabilities import Capabilities, TestKind
+from howlate.model.capabilities import MODE, Capabilities, TestKind, with_mode
 from howlate.model.decode import IN_FILE, Table, twice, unknown
 from howlate.model.guest_cpus import GUEST, GuestCpus
-from howlate.model.mode import MODE, with_mode
 from howlate.model.plan import Cell, Length, Plan
 from howlate.model.study import EXPECTED, KERNEL, PART, REPEAT, TIMER, Order, Study, Value, spell
 from howlate.plan.cost import cell_cost_s, clock_cost_s

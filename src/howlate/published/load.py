@@ -11,8 +11,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from howlate.errors import REMEDIED, HowlateError, UsageError
+from howlate.model.capabilities import MODES
 from howlate.model.decode import MISSING_KEY, Table, kind_of, parse_toml, read_text, unknown
-from howlate.model.mode import MODES
 from howlate.published.reference import (
     AXES,
     KINDS,

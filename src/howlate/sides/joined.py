@@ -12,7 +12,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from howlate.model.mode import MODE
+from howlate.model.capabilities import MODE
 from howlate.model.run import Run
 from howlate.model.summary import CellSummary
 from howlate.sides.side_names import Side

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from howlate.model.capabilities import MODE, with_mode
 from howlate.model.loaded import RunContent
-from howlate.model.mode import MODE, with_mode
 from howlate.sides.printed_figures import of_both_modes
 from howlate.words.statement import Statement, message
 

@@ -15,8 +15,7 @@ from howlate.errors import UsageError
 from howlate.model.decode import unknown
 from howlate.rooms import plugins
 from howlate.system.plugins import plugin
-from howlate.targets._lab_options import LabOptions
-from howlate.targets._target import CpuProgress, Enough, Outcome, Progress, Target, outcome_of
+from howlate.targets._target import CpuProgress, Enough, LabOptions, Outcome, Progress, Target, outcome_of
 
 NO_OPTIONS = LabOptions()
 

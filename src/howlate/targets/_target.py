@@ -1,4 +1,5 @@
-"""The interface of a measuring machine to the rest of howlate, and what backends share."""
+"""The interface of a measuring machine to the rest of howlate, what backends share, and the lab's options except its
+kernels."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from msgspec import Struct
 from howlate.errors import ExitCode, TargetError
 from howlate.model.answer import Answer, Command
 from howlate.model.capabilities import Capabilities
+from howlate.model.guest_cpus import MOST_MIPS
 from howlate.model.plan import Cell
 from howlate.model.run import REAL
 
@@ -171,3 +173,25 @@ def sentence_of(errors: bytes, status: int) -> str:
         with contextlib.suppress(ValueError):
             return f"the probe was ended by {signal.Signals(-status).name}"
     return f"the probe ended with exit code {status} and no message"
+
+
+class LabOptions(Struct, frozen=True):
+    """How the lab's guests are made and run."""
+
+    own: tuple[Path, ...] = ()
+    """Kernels of the user's own, as `PATH` or `NAME=PATH`, each also with `[parameters]`."""
+    probe: Path | None = None
+    """A probe of the user's own in place of howlate's: one that was built for a real-time core."""
+    modules: tuple[Path, ...] = ()
+    """Folders of modules that are built for each kernel and loaded before each cell."""
+    clock: str = "virtual"
+    jobs: int = 0
+    """Guests at once; 0: one for each CPU of the host."""
+    cached: bool = True
+    """Whether results may come from the cache."""
+    cpus: int | None = None
+    """CPUs of a guest; None: the study's number, else one."""
+    mips: int = MOST_MIPS
+    """Millions of instructions in a second of a guest's virtual time."""
+    turn_ns: int = 0
+    """The longest turn of one of several CPUs; 0: the usual one."""

@@ -10,10 +10,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from howlate.imports.formats._checks import checked
+from howlate.imports.formats._checks import believable, checked
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known
 from howlate.imports.formats._text import CLEARED, Line, cut, ended, left_out, lines, log_lines, plain
-from howlate.imports.formats._units import believable
 from howlate.model.stated import Stated
 
 _DURATION = re.compile(r"(?:([0-9]{1,5}) )?([0-9]{1,3}):([0-9]{2}):([0-9]{2})")

@@ -9,11 +9,10 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from howlate.imports.formats._checks import checked
+from howlate.imports.formats._checks import UnitEvidence, checked, unit_of
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known, importer
 from howlate.imports.formats._rt_tests import broken_off, period_and_policy
 from howlate.imports.formats._text import Line, command_in, cut, ended, log_head, log_lines
-from howlate.imports.formats._units import UnitEvidence, unit_of
 from howlate.model.columns import LATENCY
 from howlate.model.stated import Stated
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from howlate.imports.formats._checks import checked
+from howlate.imports.formats._checks import NS, US, UnitEvidence, checked, unit_of
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known, importer
 from howlate.imports.formats._rt_tests import (
     RtTestsFile,
@@ -21,7 +21,6 @@ from howlate.imports.formats._rt_tests import (
     version_of,
 )
 from howlate.imports.formats._text import at_place, figures, json_bins, line_of, read_object, typed
-from howlate.imports.formats._units import NS, US, UnitEvidence, unit_of
 from howlate.model.columns import LATENCY
 from howlate.model.stated import Stated
 

@@ -13,10 +13,10 @@ import numpy.typing as npt
 from msgspec import Struct, field
 
 from howlate.errors import DamagedError, UsageError
+from howlate.imports.formats._checks import UnitEvidence, unit_of
 from howlate.imports.formats._foreign import Foreign, Raw, Rows, importer
 from howlate.imports.formats._rt_tests import period_and_policy
 from howlate.imports.formats._text import MOST, Line, bad_file, command_in, cut, head, lines
-from howlate.imports.formats._units import UnitEvidence, unit_of
 from howlate.model.columns import LATENCY
 from howlate.model.decode import UNREADABLE
 from howlate.model.knowledge import Knowledge

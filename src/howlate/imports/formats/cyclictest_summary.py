@@ -8,11 +8,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from howlate.imports.formats._checks import checked
+from howlate.imports.formats._checks import NS, US, UnitEvidence, checked, unit_of
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known, importer
 from howlate.imports.formats._rt_tests import broken_off
 from howlate.imports.formats._text import Line, command_in, ended, log_head, log_lines
-from howlate.imports.formats._units import NS, US, UnitEvidence, unit_of
 from howlate.imports.formats.cyclictest import BEGINS
 from howlate.model.columns import LATENCY
 from howlate.model.stated import Stated

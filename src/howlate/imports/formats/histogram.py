@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from math import gcd
 from pathlib import Path
 
+from howlate.imports.formats._checks import NO_WAKE_UP, UnitEvidence, unit_of
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known, importer
 from howlate.imports.formats._text import Line, bad_map, cut, ended, head, log_head, log_lines
-from howlate.imports.formats._units import NO_WAKE_UP, UnitEvidence, unit_of
 from howlate.imports.formats.cyclictest import BEGINS
 from howlate.model.columns import LATENCY
 from howlate.model.stated import Stated

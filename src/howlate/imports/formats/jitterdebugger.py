@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from howlate.imports.formats._checks import checked
+from howlate.imports.formats._checks import believable, checked
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known, importer
 from howlate.imports.formats._rt_tests import SysInfo
 from howlate.imports.formats._text import (
@@ -23,7 +23,6 @@ from howlate.imports.formats._text import (
     read_object,
     typed,
 )
-from howlate.imports.formats._units import believable
 from howlate.model.columns import LATENCY
 from howlate.model.stated import Stated
 

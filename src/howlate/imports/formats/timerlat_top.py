@@ -7,11 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from howlate.imports.formats._checks import checked
+from howlate.imports.formats._checks import believable, checked
 from howlate.imports.formats._foreign import Foreign, ForeignSeries, histogram_known, importer
 from howlate.imports.formats._rtla import Tables, last_of, seconds_of
 from howlate.imports.formats._text import Line, log_head
-from howlate.imports.formats._units import believable
 from howlate.imports.formats.timerlat import COLUMNS
 from howlate.model.stated import Stated
 

@@ -69,8 +69,7 @@ from howlate.store.activations import Activation, Activations
 from howlate.store.files import storing
 from howlate.system.paths import guest_probe_path, make_ready, probe_path
 from howlate.system.scratch import MEMORY, remove_stale
-from howlate.targets._lab_options import LabOptions
-from howlate.targets._target import Outcome, Progress, failed, outcome_of, sentence_of
+from howlate.targets._target import LabOptions, Outcome, Progress, failed, outcome_of, sentence_of
 from howlate.targets.local import LocalTarget
 
 NO_OPTIONS = LabOptions()
