@@ -5,7 +5,7 @@ import json
 import os
 import random
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -205,10 +205,14 @@ _PLACES: dict[str, Callable[[Path], None]] = {
 
 
 def forge(run: Path, chance: random.Random) -> Altered:
-    """One member of a JSON file has another value or is gone, and every checksum is made anew."""
+    """One member of a JSON file has another value or is gone, or the lists of one table are all altered alike; every
+    checksum is made anew."""
     path = chance.choice([file for file in files_of(run) if file.name in JSON_FILES])
     value = json.loads(path.read_text())
     value.pop("checksum", None)
+    tables = list(_tables(value))
+    if tables and chance.random() < 0.3:
+        return _forge_table(run, path, value, chance.choice(tables), chance)
     place = chance.choice(list(_places(value)))
     part = value
     for key in place[:-1]:
@@ -228,6 +232,40 @@ def forge(run: Path, chance: random.Random) -> Altered:
         reseal(cell)
     text = f"{path.relative_to(run)} {'.'.join(map(str, place))} = {new[:40] or 'nothing'}"
     return Altered(text, path.relative_to(run), new != json.dumps(was))
+
+
+def _forge_table(run: Path, path: Path, value: Any, table: dict[str, Any], chance: random.Random) -> Altered:
+    """The lists stay as long as each other, as no single alteration leaves them."""
+    was = json.dumps(value)
+    lists = [name for name, member in table.items() if isinstance(member, list)]
+    way = chance.choice(list(_LISTS))
+    for name in lists if way in _TOGETHER else [chance.choice(lists)]:
+        table[name] = _LISTS[way](table[name])
+    path.write_text(_sealed(value, "", path.name == "run.json"))
+    for cell in (run / "cells").iterdir():
+        reseal(cell)
+    text = f"{path.relative_to(run)} {way}: {', '.join(lists)}"
+    return Altered(text, path.relative_to(run), json.dumps(value) != was)
+
+
+_LISTS: dict[str, Callable[[list[Any]], list[Any]]] = {
+    "empty": lambda values: [],
+    "the first": lambda values: values[:1],
+    "reversed": lambda values: values[::-1],
+    "twice": lambda values: values * 2,
+    "zeros": lambda values: [0 for _ in values],
+    "equal": lambda values: values[:1] * len(values),
+    "large": lambda values: [2**62 for _ in values],
+}
+_TOGETHER = ("empty", "the first", "reversed", "twice")
+
+
+def _tables(value: Any) -> Iterator[dict[str, Any]]:
+    """The members that have lists."""
+    if isinstance(value, dict) and any(isinstance(member, list) and member for member in value.values()):
+        yield value
+    for member in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _tables(member)
 
 
 def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

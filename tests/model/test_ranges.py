@@ -91,6 +91,14 @@ def test_a_grid_holds_what_it_says(changes: dict[str, Any]) -> None:
         CellBins.from_json(grid(**changes))
 
 
+@pytest.mark.parametrize("kept", [0, 1])
+def test_a_histogram_has_at_least_the_samples_of_the_scatter(kept: int) -> None:
+    value: dict[str, Any] = json.loads(json.dumps(BINS.to_json()))
+    value["histogram"] = {name: values[:kept] for name, values in value["histogram"].items()}
+    with pytest.raises(DamagedError, match=r"bins\.json"):
+        CellBins.from_json(value)
+
+
 @pytest.mark.parametrize("share", [-0.1, 1.1, 1e308])
 def test_shares_are_shares(share: float) -> None:
     value: dict[str, Any] = json.loads(json.dumps(BINS.to_json()))

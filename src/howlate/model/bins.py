@@ -155,6 +155,12 @@ class Scatter(Grid, frozen=True):
             raise ValueError("a value is outside of low to high")
 
 
+def _must_hold(histogram: Histogram, scatter: Scatter | None) -> None:
+    """The histogram has the samples of the scatter, and those that another tool's file left out of it."""
+    if scatter is not None and sum(scatter.counts) > sum(histogram.counts):
+        raise ValueError("the scatter has more samples than the histogram")
+
+
 class ColumnBins(Struct, frozen=True):
     """The pictures of a further column of the samples."""
 
@@ -162,6 +168,9 @@ class ColumnBins(Struct, frozen=True):
     histogram: Histogram
     scatter: Scatter | None = None
     blocks: TimeBlocks = NO_BLOCKS
+
+    def __post_init__(self) -> None:
+        _must_hold(self.histogram, self.scatter)
 
 
 class CellBins(Struct, frozen=True):
@@ -176,6 +185,9 @@ class CellBins(Struct, frozen=True):
     others: tuple[ColumnBins, ...] = ()
     counters: Counters = NO_COUNTERS
     """What the kernel counted, against the largest value of the first column; nothing in runs of an older howlate."""
+
+    def __post_init__(self) -> None:
+        _must_hold(self.histogram, self.scatter)
 
     def of(self, column: str) -> CellBins | None:
         """The bins as those of this column; None if they do not have it."""

@@ -18,7 +18,6 @@ from howlate.model.facts import Facts
 from howlate.model.loaded import CellContent, MeasuredKernel, RunContent
 from howlate.model.run import Run
 from howlate.model.summary import CellSummary
-from howlate.statistics.quantiles import with_intervals
 from howlate.statistics.valid import UNCHECKED
 from howlate.store.run_folder import BINS, CPUS, CellFiles, RunFolder
 
@@ -79,6 +78,8 @@ def _cell(files: CellFiles, *, bins: bool, intervals: bool, is_strict: bool) -> 
             raise
         summary = _named(files, summary, problem)
     if intervals and (held is not None or BINS in files.known or os.path.lexists(files.folder / BINS)):
+        from howlate.statistics.quantiles import with_intervals  # the first screen of `show` has none
+
         try:
             summary = with_intervals(summary, held or _bins(files))
         except DamagedError as problem:
