@@ -8,9 +8,12 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from howlate.document import tables
+from howlate.document.document import Document, Folded, Section, to_json
 from howlate.document.document_html import sheet_html
-from howlate.document.document_terminal import print_sheet
-from howlate.document.sheet import NOTHING, Sheet, plain_text
+from howlate.document.document_terminal import print_document, print_sheet, sheet_lines
+from howlate.document.html import page
+from howlate.document.sheet import NOTHING, Sheet, labels, numbers, plain_text
+from howlate.document.sheet import texts as column_of
 from howlate.model.summary import CellSummary
 from howlate.statistics import statistics
 from howlate.statistics.describe import ValueCounts
@@ -66,3 +69,26 @@ def test_a_statistic_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_two_statistics_have_one_name() -> None:
     names = [entry.name for entry in STATISTICS]
     assert len(set(names)) == len(names)
+
+
+def test_of_what_is_absent_nothing_is_drawn() -> None:
+    """No column, table, fold or heading; the JSON has all of it."""
+    columns = (labels("row", "Row", "ab"), numbers("x", "X", [None, None]), column_of("y", "Y", ["", "-"]))
+    absent = Sheet("absent", "Nothing", columns, notes=("a dash",))
+    half = Sheet("half", "Half", (*columns, numbers("z", "Z", [None, 3])))
+    first = Section("first", (absent, Folded("more", (absent,)), half))
+    shown = Document((first, Section("second", (absent,), "Second")))
+    out = io.StringIO()
+    print_document(Console(file=out, width=80, highlight=False), shown)
+    assert [line.split() for line in out.getvalue().splitlines() if line] == [
+        ["Half"],
+        ["Row", "Z"],
+        ["a", "-"],
+        ["b", "3"],
+    ]
+    html = page(shown)
+    assert re.findall(r'<th scope="col"[^>]*>(\w)', html) == re.findall(r"<th[^>]*>(Z)", html)
+    assert (html.count("<table"), html.count("<details"), "Second" in html) == (1, 0, False)
+    assert sheet_lines(absent, 80) == []
+    kept = [item for section in to_json(shown) for item in section["items"]]
+    assert [len(item["sheet"]["columns"]) for item in kept if "sheet" in item] == [3, 4, 3]

@@ -25,17 +25,21 @@ COUNTS: tuple[tuple[str, str], ...] = (
 def sheet(cells: Sequence[CellContent], names: Sequence[str], part: str = "") -> Sheet:
     """One row for each cell; `part`: the part of the study."""
     rows = [disturbances(cell.trailer) for cell in cells]
+    columns = (
+        labels("cell", _("cell"), names),
+        *(numbers(key, _(title), [getattr(row, key) for row in rows]) for key, title in COUNTS),
+        Column("rt_throttled", _("RT throttled"), tuple(_throttled(row) for row in rows)),
+        numbers("steal_ns", _("steal"), [row.steal_ns for row in rows], _steal),
+        texts("frequency_khz", _("frequency"), [_frequency(c.frequency_khz) for c in cells]),
+    )
+    absent = [{cell.is_absent for cell in column.cells} for column in columns]
+    note = [_("A dash: the machine does not report it.")] if {True, False} in absent else []
     return Sheet(
         "-".join(word for word in ("table", part, "disturbances") if word),
-        _("Disturbances of the measuring threads and their CPUs. A dash: the machine does not report it."),
-        (
-            labels("cell", _("cell"), names),
-            *(numbers(key, _(title), [getattr(row, key) for row in rows]) for key, title in COUNTS),
-            Column("rt_throttled", _("RT throttled"), tuple(_throttled(row) for row in rows)),
-            numbers("steal_ns", _("steal"), [row.steal_ns for row in rows], _steal),
-            texts("frequency_khz", _("frequency"), [_frequency(c.frequency_khz) for c in cells]),
-        ),
+        _("Disturbances of the measuring threads and their CPUs"),
+        columns,
         tuple(Row(cell.summary.id) for cell in cells),
+        tuple(note),
         kind="disturbances",
         of="disturbed",
     )

@@ -6,10 +6,11 @@ that of a comparison."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from howlate.document.sheet import Sheet
 from howlate.figures.figure import Figure
@@ -66,6 +67,17 @@ class Document(Struct, frozen=True):
         """The items of all sections, also those that are folded."""
         every = (item for section in self.sections for item in section.items)
         return (inner for item in every for inner in (item.items if isinstance(item, Folded) else (item,)))
+
+
+def present(items: Iterable[Item]) -> Iterator[Item]:
+    """As they are shown: without tables and columns in which nothing stands, which the JSON has."""
+    for item in items:
+        if isinstance(item, Sheet):
+            yield from filter(None, [item.present()])
+        elif not isinstance(item, Folded):
+            yield item
+        elif inner := tuple(present(item.items)):
+            yield replace(item, items=inner)
 
 
 def texts(kind: str, statements: Sequence[Text], title: str = "") -> tuple[Texts, ...]:

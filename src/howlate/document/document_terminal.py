@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from rich.console import Console
 from rich.text import Text
 
-from howlate.document.document import ChartItem, Document, Item, Texts
+from howlate.document.document import ChartItem, Document, Item, Texts, present
 from howlate.document.first_screen.lines import Line, cut
 from howlate.document.sheet import Column, Sheet
 from howlate.document.table_terminal import Column as ColumnTexts
@@ -32,7 +32,7 @@ def print_document(console: Console, document: Document) -> None:
 
 def print_items(console: Console, items: Iterable[Item]) -> None:
     """Prints everything but charts."""
-    for item in items:
+    for item in present(items):
         if isinstance(item, Sheet):
             SHEETS.get(item.kind, print_sheet)(console, item.plain())
         elif isinstance(item, Texts):
@@ -55,7 +55,10 @@ def print_sheet(console: Console, sheet: Sheet) -> None:
 
 
 def sheet_lines(sheet: Sheet, width: int) -> list[Line]:
-    plain = sheet.plain()
+    shown = sheet.present()
+    if shown is None:
+        return []
+    plain = shown.plain()
     title = [((cut(plain.title, width), "bold"),)] if plain.title else []
     return [*title, *(((line, style),) for line, style in _lines_of(plain, width))]
 

@@ -65,6 +65,10 @@ ESSENTIAL = (MISSES, "verdict", "load", "dropped")
 """What a reader must not miss of a row."""
 
 
+NO_TABLES = ("list", "meaning", "differences", "findings", "shares")
+"""Kinds of sheets that are drawn as lists or cards."""
+
+
 class SheetCell(Struct, frozen=True):
     """One cell of a table: a text, and the exact value behind it."""
 
@@ -78,6 +82,10 @@ class SheetCell(Struct, frozen=True):
     """What the text means, which the page shows in a colour: "indistinct", "smaller"."""
     why: str = ""
     """A sentence about this cell alone."""
+
+    @property
+    def is_absent(self) -> bool:
+        return self.text in ("", NOTHING, "-") and not self.sign and not self.why
 
 
 class Column(Struct, frozen=True):
@@ -155,6 +163,14 @@ class Sheet(Struct, frozen=True):
             replace(column, cells=tuple(column.cells[i] for i in order)) for column in self.columns
         )
         return replace(self, columns=columns, rows=tuple(self.rows[i] for i in order)).first(most)
+
+    def present(self) -> Sheet | None:
+        """Without the columns in which nothing stands; None if no figure is left. Only tables have such columns."""
+        if self.kind.split()[0] in NO_TABLES:
+            return self
+        columns = tuple(c for c in self.columns if c.label or not all(cell.is_absent for cell in c.cells))
+        is_left = any(not column.label for column in columns) or all(column.label for column in self.columns)
+        return replace(self, columns=columns) if is_left else None
 
     def to_json(self) -> dict[str, Any]:
         """Headings, and for each row its values: exact ones where there are any, else their texts."""

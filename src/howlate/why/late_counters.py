@@ -15,7 +15,7 @@ from howlate.document.document import Item, Section, texts
 from howlate.document.first_screen.again import again
 from howlate.document.first_screen.on_screen import Reasons
 from howlate.document.report_input import ReportInput
-from howlate.document.sheet import NOTHING, TERMINAL, Row, Sheet, labels, numbers, times
+from howlate.document.sheet import TERMINAL, Row, Sheet, labels, numbers, times
 from howlate.document.sheet import texts as columns_of_text
 from howlate.model.counted import (
     ALL_INTERRUPTS,
@@ -81,10 +81,12 @@ def counters_section(cells: Sequence[CellContent], why: Reasons | None = None) -
     """What was counted over each cell, and in the second of its largest sample. `why` there are no events."""
     if not cells:
         return ()
+    sheets = [disturbances_sheet(cells, _names(cells), "why")]
+    sheets += [second_sheet(cells)] if has_counts(cells) else []
+    is_counted = any(sheet.present() for sheet in sheets)
     items: tuple[Item, ...] = (
-        *texts("paragraph", (_missing(why), COUNTERS())),
-        disturbances_sheet(cells, _names(cells), "why"),
-        second_sheet(cells),
+        *texts("paragraph", (_missing(why), *([COUNTERS()] if is_counted else []))),
+        *sheets,
         *interrupts_sheet(cells),
         *texts("paragraph", tuple(_notes(cells, _names(cells)))),
     )
@@ -145,7 +147,7 @@ def second_sheet(cells: Sequence[CellContent]) -> Sheet:
 def has_counts(cells: Sequence[CellContent]) -> bool:
     """Whether the table of the second says more than the largest samples."""
     columns = second_sheet(cells).columns[2:]
-    return any(cell.text not in ("", NOTHING, "-") for column in columns for cell in column.cells)
+    return any(not cell.is_absent for column in columns for cell in column.cells)
 
 
 def interrupts_sheet(cells: Sequence[CellContent]) -> Iterator[Sheet]:

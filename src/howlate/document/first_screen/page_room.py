@@ -8,8 +8,8 @@ from math import ceil
 
 from msgspec.structs import replace
 
-from howlate.document.document import ChartItem, Document, Folded, Item, Section, Texts
-from howlate.document.sheet import Row, Sheet
+from howlate.document.document import ChartItem, Document, Folded, Item, Section, Texts, present
+from howlate.document.sheet import NO_TABLES, Row, Sheet
 from howlate.figures.figure import Figure
 from howlate.words.language import _, ngettext
 from howlate.words.say import Text, more_rows_text, text_of
@@ -26,8 +26,6 @@ MOST_SAID = 5
 """Sentences of one kind."""
 FIRST = ("overview", "causes", "versions")
 """Charts that are never folded for lack of room."""
-NO_TABLES = ("list", "meaning", "differences", "findings", "shares")
-"""Kinds of sheets that are drawn as lists or cards."""
 FOLDED_FIRST = ("ratios", "differences")
 """Kinds of sheets that repeat an answer in figures."""
 
@@ -35,7 +33,11 @@ FOLDED_FIRST = ("ratios", "differences")
 def in_room(document: Document) -> Document:
     told: set[str] = set()
     sections = [
-        replace(section, items=tuple(_told_once(section.items, told))) for section in document.sections
+        replace(section, items=tuple(_told_once(items, told)), title=section.title if items else "")
+        if section.items
+        else section
+        for section in document.sections
+        for items in [tuple(present(section.items))]
     ]
     for shorten in (_worst_rows, _worst_said, _first_panels):
         if not _fits(*_room(sections)):
