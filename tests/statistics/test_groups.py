@@ -1,17 +1,19 @@
 """The spread over the repetitions of a point, literal."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from howlate.document.first_screen.rows import screen_rows
 from howlate.model.bins import CellBins, TimeBlocks
 from howlate.model.disturbances import Others
 from howlate.model.summary import CellSummary
 from howlate.statistics.bins.pool import pool
 from howlate.statistics.groups import groups_of, is_grouped, kinds_of
 from howlate.statistics.spread import Spread, spread_of
-from howlate.statistics.valid import OFF_TARGET, STEAL
+from howlate.statistics.valid import DROPPED, FAILED, OFF_TARGET, STEAL
 from howlate.words.statement import Statement
 from made_cells import histogram_of, made_cell, tail_of
 from made_points import made_points, virtual_run
@@ -60,6 +62,27 @@ def test_repetitions_are_grouped_and_invalid_ones_left_out() -> None:
     assert entry["columns"]["latency_ns"]["max"] == {"smallest": 10, "median": 20.0, "largest": 40}
     assert entry["cells"] == [c.id for c in made]
     assert group.spread("response_ns") is None
+
+
+@pytest.mark.parametrize(("check", "is_counted"), [(DROPPED(count=1), True), (FAILED(), False)])
+def test_a_row_without_a_valid_repetition_has_the_maxima_that_count(
+    check: Statement, *, is_counted: bool
+) -> None:
+    """As the screens have them (statistics/valid.py), but no interval; nothing of those after which nothing holds."""
+    cells = made_points(("6.1",), ("none",), 8)
+    failed = [(replace(cell, valid=False, warnings=(check,), failed_checks=1), bins) for cell, bins in cells]
+    (valid,), (group,) = (groups_of([cell for cell, _bins in some]) for some in (cells, failed))
+    whole, found = valid.spread("latency_ns"), group.spread("latency_ns")
+    assert whole is not None and whole.quantiles and not group.counted
+    assert found == (replace(whole, quantiles={}) if is_counted else None)
+    assert group.worst_at("latency_ns") == (valid.worst_at("latency_ns") if is_counted else None)
+    assert (group.to_json()["columns"], group.of) == (
+        ({"latency_ns": {**valid.to_json()["columns"]["latency_ns"], "quantiles": {}}}, "8")
+        if is_counted
+        else ({}, "0 of 8")
+    )
+    (row,) = screen_rows([virtual_run(failed)]).rows
+    assert (row.is_counted, row.max_ns) == (is_counted, valid.largest("latency_ns"))
 
 
 def test_the_plan_says_how_many_there_were_to_be() -> None:

@@ -35,7 +35,8 @@ def least_late(summaries: Sequence[CellSummary], run: str = "") -> list[Statemen
     """For each load (and other varying labels) the ways with the smallest medians and maxima; empty if there
     are not several ways. A rank is what was observed; only pairs can show that the way is the cause. `run`:
     the argument of `howlate compare` for that."""
-    groups = [group for group in groups_of(summaries) if group.spread(LATENCY) is not None]
+    every = groups_of(summaries)
+    groups = [group for group in every if group.counted and group.spread(LATENCY) is not None]
     places: dict[tuple[tuple[str, str], ...], list[Group]] = {}
     for group in groups:
         rest = tuple(sorted((n, text) for n, text in group.labels.items() if n not in (AXIS, "cpu")))

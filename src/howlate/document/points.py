@@ -15,6 +15,7 @@ from howlate.model.summary import CellSummary, ColumnSummary
 from howlate.statistics.bins.pool import pool
 from howlate.statistics.groups import Group, groups_of, is_grouped
 from howlate.statistics.labels import row_names
+from howlate.words.say import Text
 from howlate.words.statement import Caption
 
 
@@ -43,7 +44,10 @@ class Points(Struct, frozen=True):
 
     def subjects(self, most: int, joined: int) -> dict[Shows, Sequence[Subject]]:
         """What each kind of chart draws; of single points at most this number of pictures, the latest."""
-        rows = list(zip(self.groups, self.names, strict=True))
+        rows: list[tuple[Group, Text]] = [
+            (group, name if group.counted else Caption("{name} (invalid)", name=name))
+            for group, name in zip(self.groups, self.names, strict=True)
+        ]
         by_size = sorted(rows, key=lambda row: -_largest(row[0]))[:most]
         kept = [row for row in rows if row in by_size]
         return {
@@ -56,7 +60,7 @@ class Points(Struct, frozen=True):
             "worst": [s for group, name in kept if (s := self._worst(group, name, joined)) is not None],
         }
 
-    def _worst(self, group: Group, name: str, joined: int) -> Subject | None:
+    def _worst(self, group: Group, name: Text, joined: int) -> Subject | None:
         bins = [self.cells[place].bins for place in group.places]
         at = group.worst_at(next((held.column for held in bins if held is not None), "latency_ns"))
         if at is None:
@@ -70,8 +74,9 @@ class Points(Struct, frozen=True):
         )
         return Subject(label, cell, coarser(bins[at], joined), group, cases=self.cases[group.places[at]])
 
-    def _pooled(self, group: Group, name: str) -> Subject | None:
-        cells = [cell for cell in (self.cells[place] for place in group.places) if cell.summary.valid]
+    def _pooled(self, group: Group, name: Text) -> Subject | None:
+        behind = {id(cell) for cell in group.behind}
+        cells = [cell for cell in (self.cells[place] for place in group.places) if id(cell.summary) in behind]
         pooled = pool([cell.bins for cell in cells if cell.bins is not None])
         if pooled is None:
             return None

@@ -55,7 +55,7 @@ def version_of(kernel: str) -> KernelVersion | None:
 
 
 def points_of(subjects: Sequence[Subject]) -> list[Point]:
-    """The subjects that are points and have a valid repetition, named by everything that varies."""
+    """The subjects that are points and have figures, named by everything that varies."""
     points = []
     for subject in subjects:
         group = subject.group

@@ -47,7 +47,7 @@ class Interval(Struct, frozen=True):
 
 
 class ColumnSpread(Struct, frozen=True):
-    """One column of the samples over a point's valid repetitions."""
+    """One column of the samples over the repetitions behind a point's figures."""
 
     maxima: Spread
     """Each repetition's largest value; the largest is of all that count."""
@@ -55,7 +55,7 @@ class ColumnSpread(Struct, frozen=True):
     """The median of the repetitions' medians; None if one of them states none."""
     period_exceeded: int
     quantiles: Mapping[str, Interval]
-    """By share, of those with an interval of 95 %: of six repetitions or more."""
+    """By share, of those with an interval of 95 %: of six valid repetitions or more."""
 
 
 class Group(Struct, frozen=True):
@@ -76,13 +76,18 @@ class Group(Struct, frozen=True):
 
     @property
     def counted(self) -> tuple[CellSummary, ...]:
-        """The repetitions behind the figures: the valid ones."""
+        """The valid repetitions."""
         return tuple(cell for cell in self.cells if cell.valid)
 
     @property
     def seen(self) -> tuple[CellSummary, ...]:
         """The repetitions whose largest values and misses count (statistics/valid.py)."""
         return tuple(cell for cell in self.cells if holds(cell))
+
+    @property
+    def behind(self) -> tuple[CellSummary, ...]:
+        """The repetitions behind the figures: the valid ones; where none is, those that count."""
+        return self.counted or self.seen
 
     @property
     def latest(self) -> tuple[CellSummary, ...]:
@@ -127,8 +132,8 @@ class Group(Struct, frozen=True):
     @property
     def of(self) -> str:
         """The number of repetitions behind the figures: "8", or "7 of 8"."""
-        counted = len(self.counted)
-        return str(counted) if counted == self.planned else f"{counted} of {self.planned}"
+        behind = len(self.behind)
+        return str(behind) if behind == self.planned else f"{behind} of {self.planned}"
 
     def largest(self, column: str) -> int | None:
         """The largest value of all repetitions that count."""
@@ -136,8 +141,8 @@ class Group(Struct, frozen=True):
         return max((value for value in held if value is not None), default=None)
 
     def spread(self, column: str) -> ColumnSpread | None:
-        """None if no valid repetition has the column."""
-        columns = [cell.columns[column] for cell in self.counted if column in cell.columns]
+        """None if no repetition behind the figures has the column."""
+        columns = [cell.columns[column] for cell in self.behind if column in cell.columns]
         maxima = spread_of([held.max for held in columns if held.max is not None])
         if maxima is None:
             return None
@@ -146,11 +151,11 @@ class Group(Struct, frozen=True):
             replace(maxima, largest=self.largest(column)),
             float(median(medians)) if len(medians) == len(columns) else None,
             sum(held.period_exceeded or 0 for held in columns),
-            _quantiles(columns),
+            _quantiles(columns) if self.counted else {},
         )
 
     def worst(self, column: str) -> CellSummary | None:
-        """The repetition with the largest maximum, of those that count; None if none is valid."""
+        """The repetition with the largest maximum, of those that count; None if none does."""
         at = self.worst_at(column)
         return None if at is None else self.cells[at]
 
@@ -159,7 +164,7 @@ class Group(Struct, frozen=True):
         columns = {
             i: cell.columns[column]
             for i, cell in enumerate(self.cells)
-            if self.counted and holds(cell) and column in cell.columns
+            if holds(cell) and column in cell.columns
         }
         maxima = {i: held.max for i, held in columns.items() if held.max is not None}
         return max(maxima, key=lambda i: maxima[i], default=None)
