@@ -10,7 +10,7 @@ from howlate.statistics.valid import DROPPED
 from howlate.verdict.evidence import Evidence
 from howlate.verdict.on_screen import waiting
 from howlate.verdict.row_statements import remaining
-from howlate.verdict.ruling import Question, Ruling
+from howlate.verdict.ruling import Question, Ruling, Verdict
 from howlate.verdict.verdict import verdict
 from howlate.words.say import text_of
 from howlate.words.statement import Listed, Statement
@@ -70,6 +70,24 @@ def test_what_may_decide_it_is_said(
     assert found.outcome is Ruling.INCONCLUSIVE
     (told,) = remaining(found)
     assert (told.rule, dict(told.values)) == (rule, values)
+
+
+@pytest.mark.parametrize(("factor", "needed_s"), [(1.5, 648.5), (2.0, 248.1)])
+def test_the_time_that_is_needed_with_misses_decides_it_and_less_does_not(
+    factor: float, needed_s: float
+) -> None:
+    """Where misses keep coming at the rate of 20 in 100 s."""
+
+    def after(more: float) -> Verdict:
+        times = 1 + more / 100
+        at = np.linspace(500, 100_000 * times - 500, int(20 * times)).astype(int)
+        evidence = evidence_of([Round.of(np.random.default_rng(1), at, int(100_000 * times))])
+        return verdict(evidence, Question(DEADLINE_NS, factor * 2e-4))
+
+    (told,) = remaining(after(0))
+    assert told.rule == "verdict.needed" and told.values["seconds"] == pytest.approx(needed_s, abs=0.1)
+    outcomes = [after(part * needed_s).outcome for part in (0, 0.8, 1.05)]
+    assert outcomes == [Ruling.INCONCLUSIVE, Ruling.INCONCLUSIVE, Ruling.PASS]
 
 
 def test_the_first_screen_names_no_bound_that_nobody_asked_for() -> None:

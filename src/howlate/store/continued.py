@@ -6,15 +6,18 @@ from collections.abc import Collection
 from pathlib import Path
 
 from howlate.errors import UsageError
-from howlate.model.run import Run, policy_without_right
+from howlate.model.run import NOT_EXPLAINED, Run, policy_without_right
 from howlate.model.study import spell
+from howlate.model.units import format_duration
 from howlate.studies import studies
 from howlate.words.printable import shell_line, shell_path
 
-BY_ROUNDS = ("run.until-decided", "run.rounds-apart")
-"""Rules of what a run notes whose rounds were added while it was measured."""
-OPTIONS = {"threshold", "order.repetitions"}
-"""Changes that options of `check` make, which do more than what they set: end the run, or wait between rounds."""
+UNTIL_DECIDED, UNTIL_CLUSTER, ROUNDS_APART = "run.until-decided", "run.until-cluster", "run.rounds-apart"
+"""Rules of what a run notes whose rounds were added while it was measured (verdict/judge.py)."""
+ROUNDS = ("order.kind", "order.repetitions")
+"""Changes that the options of rounds make."""
+LONGEST_S = 7200
+"""That of --at-most where it was not given."""
 
 
 def command_of(
@@ -23,11 +26,20 @@ def command_of(
     """The command that measures the cells that a run lacks, with the options that its folder keeps. `added`: changes
     that the user did not give."""
     words = [*command.split(), study or run.study.id, "--out", str(folder)]
+    threshold = run.changes.get("threshold", "")
+    if threshold and words[:2] == ["run", "check"] and _is_explained(run):  # `check` ends the run as well
+        words, added = [*words[1:], f"--threshold={threshold}"], {*added, "threshold"}
     words += [f"--set={name}={value}" for name, value in run.changes.items() if name not in added]
     words += [f"--set={name}={value}" for name, value in _chosen_here(run).items()]
     words += [f"--scale={run.scale:g}"] if run.scale != 1 else []
     words += [f"--target={run.target}"] if run.target != "local" and command == "run" else []
     return words
+
+
+def _is_explained(run: Run) -> bool:
+    """Whether its cells record causes, as those of `check` do where that is possible."""
+    is_refused = any(note.rule == NOT_EXPLAINED.id for note in run.warnings)
+    return is_refused or any(cell.parameters.get("explain") for cell in run.plan.cells)
 
 
 def _chosen_here(run: Run) -> dict[str, str]:
@@ -44,10 +56,34 @@ def _chosen_here(run: Run) -> dict[str, str]:
 
 def go_on_with(run: Run, folder: Path) -> str:
     """The command whole; where it had options or files that no run folder keeps, how to repeat it."""
-    is_kept = run.study.id in studies() and not {note.rule for note in run.warnings} & {*BY_ROUNDS}
-    if run.virtual or run.machines or not is_kept or OPTIONS & run.changes.keys():
+    rounds = _rounds(run)
+    is_kept = run.study.id in studies() and (bool(rounds) or "order.repetitions" not in run.changes)
+    if run.virtual or run.machines or not is_kept:
         return f"the same command with --out {shell_path(folder)}"
-    return f"`howlate {shell_line(command_of(run, folder))}`"
+    words = command_of(run, folder, added=ROUNDS if rounds else ())
+    return f"`howlate {shell_line([*words, *rounds])}`"
+
+
+def _rounds(run: Run) -> list[str]:
+    """The options of a run that is measured in rounds."""
+    noted = {note.rule: note.values for note in run.warnings}
+    if apart := noted.get(ROUNDS_APART):
+        number = max((cell.repetition for cell in run.plan.cells), default=1)
+        return [f"--rounds={number}", f"--every={_spelt(apart['every_s'])}"]
+    if (asked := noted.get(UNTIL_DECIDED)) is None:
+        return []
+    at_most_s, horizon_s = asked["at_most_s"], asked["horizon_s"]
+    given = {
+        "at-most": _spelt(at_most_s) if at_most_s != LONGEST_S else "",
+        "miss-rate": asked["miss_rate"],
+        "horizon": _spelt(horizon_s) if horizon_s else "",
+        "cluster": noted.get(UNTIL_CLUSTER, {}).get("cluster", ""),
+    }
+    return ["--until-decided", *(f"--{name}={value}" for name, value in given.items() if value)]
+
+
+def _spelt(seconds: float) -> str:
+    return format_duration(round(seconds * 1e9))
 
 
 def no_whole_cell(run: Run, folder: Path) -> UsageError:
