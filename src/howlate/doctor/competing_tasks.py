@@ -22,6 +22,8 @@ WHY = (
     "A task of the same or a higher priority runs first, for as long as it likes; SCHED_DEADLINE runs "
     "before every priority."
 )
+HIGHEST = 99
+"""Of the priorities; no task is given one above it, or before a deadline."""
 WEIGHT = 78
 CAUSES = (Cause.HIGHER_TASK,)
 ABOUT = {Cause.HIGHER_TASK: OF_USERS}
@@ -32,6 +34,7 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
     if rows is None:
         return unknown(facts, "tasks.real_time")
     cpus = measuring_cpus(facts, aim)
+    is_below_all = False
     before: list[str] = []
     behind: list[str] = []
     for row in rows:
@@ -42,10 +45,13 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
         deadline = row.get("policy") == "deadline"
         first = aim.policy != "deadline" and (deadline or not real_time(aim) or priority >= aim.priority)
         (before if first else behind).append(name)
+        is_below_all |= first and (deadline or priority >= HIGHEST)
     if before:
         return late(
             ABOVE(tasks=before, policy=aim.policy, priority=aim.priority),
-            "give the measuring task a priority above them, or move them: `chrt -p`, `taskset -p`",
+            "move the competing tasks to other CPUs, or lower their priority: `taskset -p`, `chrt -p`"
+            if is_below_all
+            else "give the measuring task a higher priority, or move the competing tasks: `chrt -p`, `taskset -p`",
         )
     if behind:
         return note("{tasks} of a lower priority", tasks=behind)
