@@ -33,7 +33,7 @@ from howlate.store.run_folder import CELL, RunFolder, write_summary
 from howlate.words import language
 from howlate.words.language import CatalogueError
 from howlate.words.rooms import modules_of_results
-from howlate.words.say import english, say, text_of, to_json
+from howlate.words.say import SPAN, english, say, text_of, to_json, without_spans
 from howlate.words.statement import Capitalised, Caption, Listed, Statement
 from made_points import made_points, virtual_run
 from made_runs import FACTS, five_cells, made_run
@@ -244,6 +244,21 @@ def test_a_translation_has_the_fields_of_its_text(name: str) -> None:
         wanted = LANG.fields_of(message.id)
         assert not LANG.is_wrong(message), message.id
         assert not any(forms) or all(one <= LANG.fields_of(form) <= wanted for form in forms), message.id
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_span_whose_ends_are_written_alike_is_one_value(name: str) -> None:
+    """In English, and in the words of each language."""
+    spans = 0
+    for message in messages_of(name):
+        text, form = (LANG.forms_of(each)[-1] for each in (message.id, message.string))
+        of_text, of_form = (len(SPAN.findall(template)) for template in (text, form))
+        assert of_form >= of_text, form
+        spans += of_text
+        assert without_spans(form, lambda _end: "x").count("{") == form.count("{") - of_form
+        assert without_spans(form, lambda end: end) == form
+    assert spans > 15
+    assert without_spans("from {a} to {b}", lambda _end: "x") == "of {a}"
 
 
 @pytest.fixture

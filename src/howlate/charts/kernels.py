@@ -85,7 +85,7 @@ def _row(point: Point, x: Scale) -> DotRow:
 
 def _range(point: Point) -> Text:
     low, high = time_text(point.spread.maxima.smallest), time_text(point.spread.maxima.largest)
-    return low if low == high else Caption("{low} to {high}", low=low, high=high)
+    return Caption("{low} to {high}", low=low, high=high)
 
 
 def _dots(point: Point) -> list[Dot]:

@@ -302,7 +302,7 @@ def _notes(block: Block) -> list[str]:
 
 def _span(values: set[int]) -> str:
     low, high = f"{min(values):,}", f"{max(values):,}"
-    return low if low == high else _("{low} to {high}").format(low=low, high=high)
+    return text_of(Caption("{low} to {high}", low=low, high=high))
 
 
 def _has(name: str, block: Block) -> bool:

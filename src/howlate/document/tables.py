@@ -382,7 +382,7 @@ def _measured_for(title: Caption, seconds: Sequence[float | None]) -> Caption:
 
 
 def _span(low: str, high: str) -> Text:
-    return low if low == high else Caption("{low} to {high}", low=low, high=high)
+    return Caption("{low} to {high}", low=low, high=high)
 
 
 def _measured(seconds: Sequence[float | None]) -> list[Column]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import string
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Union
 
 from msgspec.structs import replace
@@ -26,6 +27,8 @@ from howlate.words.statement import (
 )
 
 AND_MORE = message("list.and-more", "{shown} and {count} more")
+SPAN = re.compile(r"(\bfrom )?(\{(?!before)[^{}]*\})(?: to | bis | から )(\{[^{}]*\})")
+"""From one end to the other; from what was before to what is after is none."""
 
 
 def say(statement: Statement) -> str:
@@ -42,17 +45,28 @@ def text_of(text: Text) -> str:
     if isinstance(text, tuple):
         return sentences(*map(text_of, text))
     if isinstance(text, Caption):
-        return language._(text.template).format(
-            **{
-                name: value if isinstance(value, (int, float)) else text_of(value)
-                for name, value in text.values.items()
-            }
-        )
+        values = {
+            name: value if isinstance(value, (int, float)) else text_of(value)
+            for name, value in text.values.items()
+        }
+        template = language._(text.template)
+        return without_spans(template, lambda each: each.format(**values)).format(**values)
     if isinstance(text, Listed):
         return text.separator.join(filter(None, map(text_of, text.texts)))
     if isinstance(text, Capitalised):
         return sentence_case(text_of(text.text))
     return say(text) if isinstance(text, Statement) else as_called(text)
+
+
+def without_spans(template: str, write: Callable[[str], str]) -> str:
+    """The template with one value in the place of a span whose ends are written alike."""
+
+    def of_span(span: re.Match[str]) -> str:
+        start, first, last = span.groups()
+        is_one = write(first) == write(last)
+        return f"{'of ' if start else ''}{first}" if is_one else span[0]
+
+    return SPAN.sub(of_span, template)
 
 
 def count_text(count: float) -> str:
@@ -176,6 +190,11 @@ class _Filler(string.Formatter):
 
     def __init__(self, templates: Templates) -> None:
         self._templates = templates
+
+    def vformat(self, format_string: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+        plain = super().vformat
+        template = without_spans(format_string, lambda each: plain(each, args, kwargs))
+        return plain(template, args, kwargs)
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, Statement):

@@ -29,7 +29,7 @@ from howlate.why.advise.flip import Flip, is_advice
 from howlate.words.language import _
 from howlate.words.quantities import significant
 from howlate.words.say import say, text_of
-from howlate.words.statement import Statement
+from howlate.words.statement import Caption, Statement
 
 STATES = {"smaller": "smaller", "larger": "larger", "equal": "equal", "indistinct": "indistinct"}
 
@@ -117,8 +117,8 @@ def _interval(decision: Decision | None) -> SheetCell:
     if decision is None or decision.interval is None:
         return SheetCell(NOTHING)
     interval = decision.interval
-    text = _("{low} to {high}").format(low=significant(interval.low), high=significant(interval.high))
-    return SheetCell(text)
+    low, high = significant(interval.low), significant(interval.high)
+    return SheetCell(text_of(Caption("{low} to {high}", low=low, high=high)))
 
 
 def _doctors(knob: KnobAdvice, levels: dict[str, str]) -> str:
