@@ -15,7 +15,17 @@ from howlate import rooms
 from howlate.document.document import Folded, Texts
 from howlate.document.first_screen.answer import as_measured, calmest_kernel
 from howlate.document.first_screen.brief import brief_of
-from howlate.document.first_screen.lines import COLUMNS, LINES, Line, cut, joined, shortened
+from howlate.document.first_screen.lines import (
+    COLUMNS,
+    LINES,
+    Line,
+    apart,
+    are_apart,
+    cut,
+    joined,
+    middle,
+    shortened,
+)
 from howlate.document.first_screen.notes import notes
 from howlate.document.first_screen.on_page import head, title
 from howlate.document.first_screen.on_screen import ScreenAdvice, ScreenNote
@@ -130,7 +140,7 @@ def test_of_kernels_the_calmest_is_tried_first_where_it_is_twice_as_good() -> No
         times = [1_000 if row.labels["kernel"] == kernels[0] else 1_000 * factor for row in rows]
         timed = [row_of(row, ns) for row, ns in zip(rows, times, strict=True)]
         found = calmest_kernel(timed)
-        assert (found and found.text) == (told and f"the kernel {told}")
+        assert (found and found.text) == (told and f"boot {told}")
         assert found is None or text_of(found.buys) == "max 1.00 µs here"
         named = [ScreenAdvice(f"boot {kernel}", 0.5, kernel=kernel) for kernel in (*kernels, "other")]
         measured = as_measured(named, timed)
@@ -157,7 +167,7 @@ def test_sentences_name_the_only_row_by_its_load() -> None:
     rows = screen_rows(material.runs).rows
     assert [row.name for row in rows] == [""]
     told = [text_of(note.text) for note in notes(material, rows, ())]
-    assert any(text.startswith("not valid: none (") for text in told), told
+    assert any(text.startswith("not valid: no load (") for text in told), told
     cell, bins, _ = made_cell("cpu:50")
     weak = of(made_run([(replace(cell, loads=(replace(cell.loads[0], share=0.5),)), bins)]))
     told = [text_of(note.text) for note in notes(weak, screen_rows(weak.runs).rows, ())]
@@ -248,9 +258,27 @@ def test_the_only_note_that_would_be_left_out_stands_there(of_rooms: int, shown:
 @given(st.lists(st.text("ab", min_size=1, max_size=40), min_size=1), st.integers(6, 40))
 def test_names_are_shortened_in_the_middle_and_stay_apart(names: list[str], room: int) -> None:
     short = shortened(names, room)
-    assert len({*short}) == len({*names})
+    assert are_apart(short, names)
     for name, each in zip(names, short, strict=True):
-        assert each == name or (each[0], each[-1], len(each) >= room) == (name[0], name[-1], True)
+        assert each == name or "…" in each
+    if are_apart(ends := [middle(name, room) for name in names], names):
+        assert short == ends
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["none", "disk"]), st.integers(0, 99)), min_size=2, unique=True),
+    st.integers(24, 40),
+)
+def test_what_differs_between_long_names_is_kept(rows: list[tuple[str, int]], room: int) -> None:
+    """Of hosts and kernels that begin and end alike, by themselves and behind a load."""
+    hosts = [
+        f"ssh:operator@rack-of-the-build-farm-board-{n:02}.latency.example.internal" for _load, n in rows
+    ]
+    for names in (hosts, [f"{load} · {host}" for (load, _n), host in zip(rows, hosts, strict=True)]):
+        short = apart(names, room)
+        assert are_apart(short, names) and max(map(len, short)) <= room
+        numbers = [f"{n:02}" in each for (_load, n), each in zip(rows, short, strict=True)]
+        assert all(numbers) or names is not hosts or len({*hosts}) == 1
 
 
 @given(st.lists(st.text("abc-", min_size=1, max_size=9), min_size=2), st.integers(12, 80))

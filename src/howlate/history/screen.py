@@ -7,21 +7,26 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
+from rich.cells import cell_len
+
 from howlate.document.first_screen.brief import NOTHING as NOTHING_NAMED
 from howlate.document.first_screen.brief import labels_of, line
 from howlate.document.first_screen.lines import (
+    BETWEEN,
     COLUMNS,
     FAINT,
     LEAST_COLUMNS,
     Line,
+    apart,
     cut,
     height,
+    middle,
     note_lines,
     spaced,
     typed,
     under,
 )
-from howlate.document.first_screen.table import ScreenColumn, ScreenTable
+from howlate.document.first_screen.table import LEAST_NAME, ScreenColumn, ScreenTable
 from howlate.document.sheet import NOTHING
 from howlate.figures.strip import BLOCKS, LETTERS
 from howlate.history.courses import Course
@@ -49,7 +54,7 @@ def screen(
     head = list(_head(history, courses, width))
     heading, rows = _table(courses, width, letters=letters).lines(width)
     notes = list(note_lines(list(map(text_of, _notes(history))), width))
-    last: list[Line] = [((cut(_span(history), width), FAINT),)] if history.runs else []
+    last: list[Line] = [((cut(_span(history, width), width), FAINT),)] if history.runs else []
     every_row, page = _("all figures"), _("as a page")
     last.append(((cut(f"{every_row}: --all; {page}: -o FILE", width), ""),))
     room = MOST_LINES - height([*head, heading, *notes, *last], width)
@@ -94,34 +99,39 @@ def _rank(course: Course) -> tuple[int, float]:
 
 
 def _head(history: History, courses: Sequence[Course], width: int) -> Iterator[Line]:
-    verdict, word, said, *more = headline(history, courses)
+    names = apart([printable(course.series.name) for course in courses], width // 2)
+    verdict, word, said, *more = headline(history, courses, (next(iter(names), ""), width // 2))
     yield from under(word, [said], width, 3, style=STYLES.get(verdict, ""))
     for text in more:
         yield from under("", [text], width, 3, indent=2)
 
 
-def headline(history: History, courses: Sequence[Course]) -> tuple[str, str, Text, *tuple[Text, ...]]:
-    """The verdict, how many changed, and the sentence about the first of the courses, which are sorted."""
+def headline(
+    history: History, courses: Sequence[Course], short: tuple[str, int] = ("", 0)
+) -> tuple[str, str, Text, *tuple[Text, ...]]:
+    """The verdict, how many changed, and the sentence about the first of the courses, which are sorted. `short`: its
+    name, and the room for that of a run, where there is little."""
     first = next(iter(courses), None)
     verdict = "" if first is None else verdict_of(first)
     if first is None or not verdict:
         return "", "", tuple(history.statements[0]) if history.statements else ""
     counts = [(kind, sum(verdict_of(course) == kind for course in courses)) for kind in STYLES]
-    said, *more = _said(first)
+    said, *more = _said(first, *short)
     return verdict, ", ".join(f"{count} {_(kind)}" for kind, count in counts if count), said, *more
 
 
-def _said(course: Course) -> Iterator[Text]:
+def _said(course: Course, name: str, room: int) -> Iterator[Text]:
     """Since when, and what changed then; of a trend that it is one."""
     if not course.changes:
         yield trend_statement(course)
         return
     change = course.changes[-1]
-    row = " ".join(filter(None, (course.series.name, heading_of(course.statistic))))
+    name = name or printable(course.series.name)
+    row = " ".join(filter(None, (name, printable(heading_of(course.statistic)))))
     run = course.runs[change.at].run
-    yield Caption(
-        "{row}: since {date}, run {run}", row=printable(row), date=run.started[:10], run=printable(run.id)
-    )
+    ident = printable(run.id)
+    date, named = run.started[:10], middle(ident, room) if room else ident
+    yield Caption("{row}: since {date}, run {run}", row=row, date=date, run=named)
     if change.first < change.last:
         yield place_statement(course, change)
     yield change.then
@@ -154,7 +164,9 @@ def _table(courses: Sequence[Course], width: int, *, letters: bool) -> ScreenTab
         ),
     ]
     return ScreenTable(
-        named(axes[0]) if len(axes) == 1 and several else "", names if several else [""] * len(names), columns
+        named(axes[0]) if len(axes) == 1 and several and not any(BETWEEN in name for name in names) else "",
+        names if several else [""] * len(names),
+        columns,
     )
 
 
@@ -211,9 +223,11 @@ def _notes(history: History) -> Iterator[Text]:
         )
 
 
-def _span(history: History) -> str:
+def _span(history: History, width: int) -> str:
     first, last = history.runs[0].started[:10], history.runs[-1].started[:10]
-    machines = dict.fromkeys(series.machine for series in history.series)
+    machines = [*map(printable, dict.fromkeys(series.machine for series in history.series))]
     dates = first if first == last else f"{first} – {last}"
     runs = _("runs")
-    return "; ".join((f"{runs}: {len(history.runs)}, {dates}", *map(printable, machines)))
+    told = f"{runs}: {len(history.runs)}, {dates}"
+    room = (width - cell_len(told)) // max(1, len(machines)) - cell_len("; ")
+    return "; ".join((told, *(apart(machines, room) if room >= LEAST_NAME else ())))

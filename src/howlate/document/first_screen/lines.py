@@ -4,7 +4,9 @@ lines between them as there is room for."""
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
 
 from rich.cells import cell_len, set_cell_size
 
@@ -28,6 +30,8 @@ MOST_OF_NOTE, MOST_OF_NOTES = 3, 4
 """Lines of a note, and of all notes, at most; of notes that need more, each is cut."""
 LEAST_ADVICE = 20
 """Columns for what to try; where it has fewer, what it saves is left out."""
+BETWEEN = " · "
+"""Between the parts of a name."""
 FAINT = "dim"
 COPIED = "none"
 """Of paths and commands: as plain text."""
@@ -98,11 +102,48 @@ def middle(text: str, width: int) -> str:
     return set_cell_size(text, width - 1 - cell_len(end)) + "…" + end
 
 
+def apart(names: Sequence[str], room: int) -> list[str]:
+    """Names in so much room: both ends of each; where that makes some alike, what differs between them."""
+    parts = [name.split(BETWEEN) for name in names]
+    if len({*map(len, parts)}) > 1:
+        parts = [[name] for name in names]
+    without = list(zip(*map(_without_common, zip(*parts, strict=True)), strict=True))
+    each = (room - (len(parts[0]) - 1) * cell_len(BETWEEN)) // len(parts[0]) if parts else 0
+    tried = [
+        [middle(name, room) for name in names],
+        [middle(BETWEEN.join(own), room) for own in without],
+        [BETWEEN.join(middle(part, max(1, each)) for part in own) for own in without],
+    ]
+    fit = [short for short in tried if max(map(cell_len, short), default=0) <= room]
+    return max(fit, key=lambda short: len({*short}), default=tried[0])
+
+
+def are_apart(short: Sequence[str], names: Sequence[str]) -> bool:
+    return len({*short}) == len({*names})
+
+
+def _without_common(names: Sequence[str]) -> list[str]:
+    """Without the words that all of them begin and end with."""
+    if len({*names}) == 1:
+        return list(names)
+    lead = _common(names)
+    tail = _common([name[len(lead) :][::-1] for name in names])[::-1]
+    kept = re.sub(r"^.*[^\w](?=\w+\W*$)", "…", lead)
+    end = re.sub(r"\W.+$", "…", tail)
+    return [kept + name[len(lead) : len(name) - len(tail)] + end for name in names]
+
+
+def _common(names: Sequence[str]) -> str:
+    """The letters that all of them begin with."""
+    alike = takewhile(lambda letters: len({*letters}) == 1, zip(*names, strict=False))
+    return "".join(letters[0] for letters in alike)
+
+
 def shortened(names: Sequence[str], room: int) -> list[str]:
-    """Each with both its ends in so much room, or in as much as tells them apart."""
-    while len({middle(name, room) for name in names}) < len({*names}):
+    """Each in so much room, or in as much as tells them apart."""
+    while not are_apart(short := apart(names, room), names):
         room += 1
-    return [middle(name, room) for name in names]
+    return short
 
 
 def under(
@@ -178,13 +219,13 @@ def cause_lines(samples: int, reasons: Sequence[ScreenReason], most: int, width:
 def _reason_lines(reasons: Sequence[ScreenReason], width: int) -> Iterator[Line]:
     """Kinds of causes with their share, and the most in one sample; tasks that have no room are left out."""
     where = _where(reasons, width)
-    for reason in reasons:
+    for reason, row in zip(reasons, apart([reason.row for reason in reasons], where), strict=True):
         share, worst = right(percent(reason.share), 6), right(time_text(reason.worst_ns, space=" "), 9)
         room = width - 8 - 10 - 2 - where
         name = text_of(reason.name)
         named = (f"{name} ({text_of(text)})" for text in reason.brackets)
         name = set_cell_size(cut(next((n for n in named if cell_len(n) <= room), name), room), room)
-        yield ((f"{share}  {name} {plain(worst)}  {middle(reason.row, where)}", ""),)
+        yield ((f"{share}  {name} {plain(worst)}  {row}", ""),)
 
 
 def advice_lines(advice: Sequence[ScreenAdvice], width: int) -> Iterator[Line]:

@@ -9,7 +9,7 @@ from typing import Protocol
 from msgspec import Struct
 from rich.cells import cell_len, set_cell_size
 
-from howlate.document.first_screen.lines import FAINT, Line, cut, middle, right
+from howlate.document.first_screen.lines import FAINT, Line, apart, are_apart, cut, right
 from howlate.document.first_screen.table import LETTERS, legend_lines, mark_of
 from howlate.document.sheet import NOTHING
 from howlate.figures.strip import BLOCKS, LARGEST, StripAxis, plain, strip
@@ -87,7 +87,7 @@ class DrawnRows(Struct, frozen=True, dict=True):
         longest = max(map(cell_len, names), default=0)
         most = min(self.width // 2, self.width - self.mark - 1 - self.figures - LEAST_STRIP)
         room = max(LEAST_NAME, min(self.width // 4, most))
-        while room < most and len({middle(name, room) for name in names}) < len({*names}):
+        while room < most and not are_apart(apart(names, room), names):
             room += 1
         return min(longest, room)
 
@@ -125,7 +125,8 @@ class DrawnRows(Struct, frozen=True, dict=True):
         named = heading(axes[0]) if len(axes) == 1 and len(rows) > 1 else ""
         lead = " " * self.mark + set_cell_size(cut(named, self.names + 1), self.names + 1)
         head: Line = ((f"{lead}{set_cell_size(axis.ticks(), axis.width)}{figures}", FAINT),)
-        return [head], [self._line(row, axis) for row in rows]
+        names = apart([row.name for row in rows], self.names)
+        return [head], [self._line(row, name, axis) for row, name in zip(rows, names, strict=True)]
 
     def legend(self) -> list[Line]:
         """What the signs mean; the largest's stands in the heading."""
@@ -137,14 +138,14 @@ class DrawnRows(Struct, frozen=True, dict=True):
             [row.letter for row in self.content.rows], {**marked, **glyphs} if self.strip else {}, self.width
         )
 
-    def _line(self, row: StripRow, axis: StripAxis) -> Line:
+    def _line(self, row: StripRow, name: str, axis: StripAxis) -> Line:
         largest = NOTHING if row.max_ns is None else time_text(row.max_ns, space=" ")
         figures = right(plain(largest), 9)
         if self.later:
             figures += "  " + right(later_text(row), self.later)
         return (
             *([(row.letter.ljust(self.mark), LETTERS.get(row.letter[0], ""))] if self.mark else []),
-            (f"{set_cell_size(middle(row.name, self.names), self.names)} ", ""),
+            (f"{set_cell_size(name, self.names)} ", ""),
             *(
                 (text, STRIPS[kind])
                 for text, kind in strip(axis, row.histograms, row.max_ns, letters=self.letters)

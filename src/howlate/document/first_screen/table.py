@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from rich.cells import cell_len, set_cell_size
 
-from howlate.document.first_screen.lines import FAINT, Line, cut, middle, right
+from howlate.document.first_screen.lines import FAINT, Line, apart, are_apart, cut, right
 from howlate.document.sheet import NOTHING
 from howlate.figures.strip import plain
 from howlate.words.language import N_, _
@@ -75,9 +75,7 @@ class ScreenTable(Struct, frozen=True):
         mark = mark_of(self.letters)
         longest = max(map(cell_len, (self.heading, *self.names)), default=0) if any(self.names) else 0
         least = max(LEAST_NAME, width // 4)
-        while least < min(longest, width // 2) and len({middle(n, least) for n in self.names}) < len(
-            {*self.names}
-        ):
+        while least < min(longest, width // 2) and not are_apart(apart(self.names, least), self.names):
             least += 1
         least = min(longest, least)
         shown = [_plain(column) for column in self.columns if column.has_some]
@@ -88,9 +86,9 @@ class ScreenTable(Struct, frozen=True):
         between = GAP if longest else ""
         head = f"{lead}{between}{GAP.join(column.cell(column.heading) for column in shown)}"
         rows: list[Line] = []
-        for place, name in enumerate(self.names):
+        for place, name in enumerate(apart(self.names, room)):
             letter = (self.letters[place] if mark else "").ljust(mark)
-            named = set_cell_size(middle(name, room), room) + between if longest else ""
+            named = set_cell_size(name, room) + between if longest else ""
             line = [*([(letter, LETTERS.get(letter[0], ""))] if mark else []), (named, "")]
             for column in shown:
                 gap = GAP if column is not shown[-1] else ""
