@@ -21,6 +21,7 @@ from howlate.system.paths import probe_path
 from processes import environment, told_through
 from store.runs import a_folder, a_run
 
+PROBE = probe_path()
 RESTORED = "every knob is as it was"
 """What `advise` says of a machine that is restored."""
 NOT_RESTORED = "what a killed probe changed was not restored"
@@ -105,7 +106,7 @@ def test_how_a_run_goes_on_has_one_answer_that_works(
         raise KeyboardInterrupt
 
     if "--threshold" in command:  # which the stand-in does not have
-        monkeypatch.setenv("HOWLATE_PROBE", str(probe_path()))
+        monkeypatch.setenv("HOWLATE_PROBE", str(PROBE))
     with monkeypatch.context() as patched:
         patched.setattr(_progress, "execute_cells", interrupted)
         done = howlate(*command, "--set", "duration=200ms", "--set", "load=none", "--out", "a b")

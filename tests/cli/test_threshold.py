@@ -65,7 +65,9 @@ def test_it_names_the_cause_of_each_delay_and_keeps_a_whole_run(
         assert entry.main(["check", "--threshold=100ms", "--no-wait", f"--out={number}"]) == 1
         screen = capfd.readouterr().out
         assert re.search(r" 100ms\.\s.*\sCPU", screen, re.DOTALL)
-        why = re.search(r"Why it was late.*\n *(\d+) %  thread interference \((?:mostly )?([^,)]*)", screen)
+        why = re.search(
+            r'Why it was late.*\n *(\d+) %  thread interference \((?:most time: )?"([^"]*)"', screen
+        )
         assert why is not None, screen
         assert why[2] == NAME, screen
         assert int(why[1]) > 50, screen

@@ -363,7 +363,8 @@ def test_brief_is_of_the_first_row_of_the_screen(kind: str) -> None:
     assert f" max={(first.max_ns or 0) / 1000:.1f}us " in brief_of(material)
     if first.name and not first.outcome:
         assert (
-            f"({first.mark} {in_sentence(first.name)}".replace("( ", "(")[:30] in texts(screen(material))[0]
+            f"({first.mark} {text_of(in_sentence(first.name))}".replace("( ", "(")[:30]
+            in texts(screen(material))[0]
         )
 
 

@@ -33,7 +33,7 @@ def test_causes_come_first_then_the_worst_and_then_what_counters_tell(howlate: R
     shown = " ".join(done.out.split())
     places = [shown.index(text) for text in texts]
     assert places == sorted(places) and shown.count(WORST) == 2
-    assert "IRQ interference: acpi" in shown and plain(REMEDIES[Cause.IRQ]()) in shown
+    assert 'IRQ interference: "acpi"' in shown and plain(REMEDIES[Cause.IRQ]()) in shown
 
 
 def test_json_has_every_part_and_the_parts_add_up(howlate: Run, run: Path) -> None:

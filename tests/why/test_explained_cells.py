@@ -12,6 +12,7 @@ from howlate.model.cause import Cause, Why
 from howlate.model.loaded import RunContent
 from howlate.model.summary import DeadlineSummary
 from howlate.model.trace import LOSSY, NOTHING_KEPT, CellTrace
+from howlate.statistics.labels import in_sentence
 from howlate.verdict.judge import stated
 from howlate.why.cause_words import NAMES
 from howlate.why.explained_cells import cause_sums, explained_cells, machine_facts
@@ -125,7 +126,7 @@ def test_samples_without_events_are_not_counted_among_those_with_events() -> Non
 def test_events_that_were_missed_in_the_whole_run_are_told_apart_from_those_lost_in_the_cases() -> None:
     (cell,) = explained_cells(traced(replace(late_samples(2), events_lost=3, events_missed=7)))
     (section,) = causes_section([cell], ())
-    assert EVENTS_LOST(cell=cell.name, cases=0, lost=3, missed=7) in statements_in(section)
+    assert EVENTS_LOST(cell=in_sentence(cell.name), cases=0, lost=3, missed=7) in statements_in(section)
     assert (cell_json(cell)["events_lost"], cell_json(cell)["events_missed"]) == (3, 7)
 
 

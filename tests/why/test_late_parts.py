@@ -21,11 +21,11 @@ def test_every_cause_has_a_name_and_every_reason_words(cause: Cause, why: Why | 
 
 def test_what_is_known_follows_the_cause() -> None:
     assert english_text(part_text(CausePart(Cause.IRQ, 0, 1))) == "IRQ interference"
-    assert english_text(part_text(CausePart(Cause.IRQ, 0, 1, "acpi"))) == "IRQ interference: acpi"
+    assert english_text(part_text(CausePart(Cause.IRQ, 0, 1, "acpi"))) == 'IRQ interference: "acpi"'
     timer = CausePart(Cause.IRQ, 0, 1, "tick", why=Why.OTHER_TIMER)
-    assert english_text(part_text(timer)).split(": ") == ["IRQ interference", "tick, another timer"]
+    assert english_text(part_text(timer)).split(": ") == ["IRQ interference", '"tick", another timer']
     task = CausePart(Cause.NOT_PREEMPTIBLE, 0, 1, task=TracedTask(7, "cc1", 120), why=Why.PREEMPTION_OFF)
-    assert english_text(part_text(task)) == "blocking thread: cc1 (7, nice 0), preemption off"
+    assert english_text(part_text(task)) == 'blocking thread: "cc1" (7, nice 0), preemption off'
 
 
 @given(st.lists(st.tuples(st.sampled_from(list(Cause)), st.integers(1, 10**9)), min_size=1, max_size=40))

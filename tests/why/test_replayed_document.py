@@ -44,7 +44,7 @@ def test_the_terminal_shows_the_parts_and_the_functions() -> None:
     out = StringIO()
     print_document(Console(file=out, width=100), document(explained()))
     text = " ".join(out.getvalue().split())
-    assert "none, release 3: 100 ns late" in text
+    assert "no load, release 3: 100 ns late" in text
     assert "(60 ns)" in text and "in work" in text
     assert "lock;it < work 0.030 0.030" in text
 

@@ -33,6 +33,7 @@ from howlate.why.remedies import remedy_of
 from howlate.why.replayed.pair_document import pair_said
 from howlate.why.screen import WhyScreen
 from howlate.words.language import speak
+from howlate.words.printable import quoted
 from howlate.words.quantities import percent
 from howlate.words.say import text_of
 from howlate.words.statement import Caption
@@ -161,13 +162,13 @@ def test_every_row_is_true_of_its_own_numbers(parts: list[tuple[Cause, str, int]
     reasons = kinds(sums, whole_ns)
     assert [one.share for one in reasons] == sorted((one.share for one in reasons), reverse=True)
     for reason in reasons:
-        own = {each.name: each for each in sums if NAMES[each.cause] == reason.name}
+        own = {quoted(each.name): each for each in sums if NAMES[each.cause] == reason.name}
         total_ns = sum(each.total_ns for each in own.values())
         assert reason.share == total_ns / whole_ns and reason.tasks == len(own)
         assert reason.worst_ns == own[reason.owner].worst_ns == max(each.worst_ns for each in own.values())
         assert not reason.task or 2 * own[reason.task].total_ns > total_ns
         for text in map(text_of, reason.brackets):
-            told = {name for name in NAMED if re.search(rf"\b{name}\b", text) and name}
+            told = {quoted(name) for name in NAMED if name and quoted(name) in text}
             assert told <= {reason.task, reason.owner} and (not told or reason.owner in told)
     lines = texts(list(cause_lines(len(cases), reasons, 1, width)))
     assert 98 < sum(shares(lines)) < 102
@@ -242,7 +243,7 @@ def test_a_thread_of_howlate_is_called_so_and_needs_no_priority() -> None:
     for name in ("gaps/1", "timer/0", "measure/any"):
         one = replace(each, name=name, largest_in=1)
         (reason,) = kinds([one], one.total_ns)
-        assert reason.task == f"{name} of howlate"
+        assert reason.task == f'"{name}" of howlate'
         assert [said.text for said in advice([one], (), one.total_ns)] == [
             "measure with one howlate at a time"
         ]

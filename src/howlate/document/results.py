@@ -25,7 +25,7 @@ from howlate.model.summary import CellSummary
 from howlate.rooms import hooks
 from howlate.sides.join import gravity_of_runs
 from howlate.statistics.groups import Group
-from howlate.statistics.labels import axes_that_vary, row_names, title_of
+from howlate.statistics.labels import axes_that_vary, in_sentence, row_names, title_of
 from howlate.statistics.valid import holds
 from howlate.words.language import N_, _, as_called
 from howlate.words.quantities import seconds_text
@@ -85,8 +85,8 @@ def answer(cells: Sequence[CellContent], names: Sequence[str]) -> Statement:
     )
 
 
-def _row(name: str, *, several: bool) -> str:
-    return f" ({name})" if several else ""
+def _row(name: str, *, several: bool) -> str | Listed:
+    return Listed((" (", in_sentence(name), ")"), "") if several else ""
 
 
 def _why_none(cells: Sequence[CellContent]) -> Caption:

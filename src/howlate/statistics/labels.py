@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from howlate.model.study import PART, Study
+from howlate.words.statement import Caption
 
 FIRST = ("run", "kernel", "test", "load")
 HEADINGS = {"cpu": "CPU", "late_policy": "late policy"}
@@ -62,9 +63,9 @@ def row_names(labels: Sequence[Mapping[str, str]]) -> list[str]:
     return numbered([" · ".join(cell[axis] for axis in axes if cell.get(axis)) or "cell" for cell in labels])
 
 
-def in_sentence(name: str) -> str:
+def in_sentence(name: str) -> str | Caption:
     """A row's name among other words, where "none" would not be read as a load."""
-    return "load none" if name == "none" else name
+    return Caption("no load") if name == "none" else name
 
 
 def numbered(names: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from howlate.model.plan import Cell
 from howlate.model.run import Run
 from howlate.model.study import spell
 from howlate.model.summary import CellSummary
-from howlate.statistics.labels import row_names
+from howlate.statistics.labels import in_sentence, row_names
 from howlate.words.statement import Statement, message
 
 MOST_NAMED = 8
@@ -99,7 +99,8 @@ def _is_on(cell: Cell, flag: str) -> bool:
 
 
 def _ended(cell: str, threshold: str) -> Statement:
-    return ENDED(cell=cell, threshold=threshold) if threshold else UNSTATED(cell=cell)
+    row = in_sentence(cell)
+    return ENDED(cell=row, threshold=threshold) if threshold else UNSTATED(cell=row)
 
 
 def _latency_ns(summary: CellSummary) -> int | None:

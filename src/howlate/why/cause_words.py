@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from howlate.model.cause import Cause
+from howlate.words.printable import quoted
 from howlate.words.say import Text
 from howlate.words.statement import Caption, Message, message
 
@@ -122,4 +123,4 @@ def cause_caption(cause: Cause, name: str) -> Text:
     """A cause with what it is about (CausePart.key)."""
     if cause is Cause.IDLE and name:
         return IDLE_LOOP
-    return Caption("{cause}: {name}", cause=NAMES[cause], name=name) if name else NAMES[cause]
+    return Caption("{cause}: {name}", cause=NAMES[cause], name=quoted(name)) if name else NAMES[cause]

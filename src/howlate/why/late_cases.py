@@ -12,6 +12,7 @@ from howlate.model.cause import Cause, Function, Lateness
 from howlate.model.facts import Finding
 from howlate.model.trace import LOSSY, NOTHING_KEPT
 from howlate.model.units import format_duration
+from howlate.statistics.labels import in_sentence
 from howlate.why.cause_words import NAMES, cause_caption
 from howlate.why.explained_cells import CauseSum, CellCase, ExplainedCell, cause_sums, worst_cases
 from howlate.why.late_parts import UNIT, parts_sheet, share_column
@@ -87,7 +88,9 @@ def no_cases_statement(cell: ExplainedCell) -> Statement:
     """Why a cell whose events were recorded has no sample to explain."""
     worst = "?" if cell.worst is None else cell.worst
     above = "" if cell.above_ns is None else f", explain-above={format_duration(cell.above_ns)}"
-    return NO_CASES(cell=cell.name, samples=cell.samples, settings=f"explain-worst={worst}{above}")
+    return NO_CASES(
+        cell=in_sentence(cell.name), samples=cell.samples, settings=f"explain-worst={worst}{above}"
+    )
 
 
 def causes_sheet(sums: Sequence[CauseSum]) -> Sheet:
@@ -116,7 +119,7 @@ def cost_of_recording(cells: Sequence[ExplainedCell]) -> Iterator[Statement]:
     if dearest.own_share and dearest.median_ns is not None:
         own_ns = dearest.own_cost_ns
         yield RECORDING_TOOK(
-            cell=dearest.name,
+            cell=in_sentence(dearest.name),
             own_ns=own_ns,
             share=dearest.own_share,
             without_ns=dearest.median_ns - own_ns,
@@ -129,7 +132,9 @@ def events_lost(cells: Sequence[ExplainedCell]) -> Iterator[Statement]:
     for cell in cells:
         cases = cell.cases_lost + sum(bool(case.case.state & NOTHING_KEPT) for case in cell.cases)
         if cases or cell.events_lost or cell.events_missed:
-            yield EVENTS_LOST(cell=cell.name, cases=cases, lost=cell.events_lost, missed=cell.events_missed)
+            yield EVENTS_LOST(
+                cell=in_sentence(cell.name), cases=cases, lost=cell.events_lost, missed=cell.events_missed
+            )
 
 
 def _notes(cells: Sequence[ExplainedCell], sums: Sequence[CauseSum]) -> list[Text]:
@@ -155,7 +160,12 @@ def case_said(one: CellCase) -> tuple[Statement, ...]:
     """Which sample it is, how late, and what is known but its parts."""
     cell, explained, case = one.cell, one.case, one.case.case
     told = [
-        SAMPLE(cell=cell.name, release=case.release, latency_ns=case.latency_ns, at_s=case.release_ns / 1e9)
+        SAMPLE(
+            cell=in_sentence(cell.name),
+            release=case.release,
+            latency_ns=case.latency_ns,
+            at_s=case.release_ns / 1e9,
+        )
     ]
     replayed = explained.replayed
     if replayed is not None:

@@ -14,6 +14,7 @@ from howlate.model.cause import Cause, CausePart, Why
 from howlate.model.trace import RT_PRIOS, STATIC_PRIOS, UNKNOWN_PRIO, TracedTask
 from howlate.why.cause_words import IDLE_LOOP, NAMES
 from howlate.words.language import _
+from howlate.words.printable import quoted
 from howlate.words.quantities import time_text
 from howlate.words.say import Text, text_of
 from howlate.words.statement import Caption, Listed
@@ -136,15 +137,16 @@ _BY_CALLERS = (Cause.IRQ_LATE, Cause.IRQ_LATE_OR_GAP, Cause.NOT_PREEMPTIBLE, Cau
 
 def task_text(task: TracedTask) -> str:
     """A task with its pid, policy and priority, as far as they are known."""
+    name = quoted(task.name)
     if not task.pid:
-        return f"{task.name} (idle)"
+        return f"{name} (idle)"
     if task.prio < 0:
-        return f"{task.name} ({task.pid}, deadline)"
+        return f"{name} ({task.pid}, deadline)"
     if task.prio < RT_PRIOS:
-        return f"{task.name} ({task.pid}, real-time {RT_PRIOS - 1 - task.prio})"
+        return f"{name} ({task.pid}, real-time {RT_PRIOS - 1 - task.prio})"
     if task.prio == UNKNOWN_PRIO:
-        return f"{task.name} ({task.pid})"
-    return f"{task.name} ({task.pid}, nice {task.prio - STATIC_PRIOS})"
+        return f"{name} ({task.pid})"
+    return f"{name} ({task.pid}, nice {task.prio - STATIC_PRIOS})"
 
 
 def part_text(part: CausePart) -> Text:
@@ -155,7 +157,7 @@ def part_text(part: CausePart) -> Text:
 
 
 def _details(part: CausePart) -> Iterator[Text]:
-    names = [part.name, "" if part.task is None else task_text(part.task)]
+    names = [quoted(part.name), "" if part.task is None else task_text(part.task)]
     for each in filter(None, names):
         yield Caption("until {who} woke it", who=each) if part.cause in _BY_TASK else each
     if part.cause is Cause.IDLE:

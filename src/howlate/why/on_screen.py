@@ -17,6 +17,7 @@ from howlate.model.cause import Cause
 from howlate.model.facts import Finding
 from howlate.model.loaded import RunContent
 from howlate.model.trace import NOTHING_KEPT
+from howlate.statistics.labels import in_sentence
 from howlate.statistics.threshold import the_ended
 from howlate.why.cause_words import NAMES, REMEDIES
 from howlate.why.explained_cells import (
@@ -30,6 +31,7 @@ from howlate.why.late_cases import cost_of_recording, no_cases_statement
 from howlate.why.late_counters import without_cases
 from howlate.why.remedies import Remedy, findings_for, label_to_boot, shares_of
 from howlate.words.language import SOURCE, _, as_called, spoken
+from howlate.words.printable import quoted
 from howlate.words.quantities import percent
 from howlate.words.say import Text, say, text_of
 from howlate.words.statement import Caption
@@ -113,7 +115,7 @@ def _kind(
 
 
 def _named(name: str) -> str:
-    return text_of(Caption("{thread} of howlate", thread=name)) if is_ours(name) else name
+    return text_of(Caption("{thread} of howlate", thread=quoted(name))) if is_ours(name) else quoted(name)
 
 
 class Gain(Struct, frozen=True):
@@ -189,6 +191,8 @@ def of_recording(cells: Sequence[ExplainedCell]) -> tuple[ScreenNote, ...]:
     if not dearest.own_share:
         return ()
     cost = Caption(
-        "recording took {share} of the median ({row})", share=percent(dearest.own_share), row=dearest.name
+        "recording took {share} of the median ({row})",
+        share=percent(dearest.own_share),
+        row=in_sentence(dearest.name),
     )
     return (ScreenNote(RANK, cost, more=tuple(cost_of_recording(cells))),)

@@ -47,6 +47,11 @@ def shell_path(path: PurePath | str) -> str:
     return shell_word(f"./{text}" if text.startswith("-") else text)
 
 
+def quoted(name: str) -> str:
+    """A task's name among words: one may be called as a word is."""
+    return f'"{name}"' if name else ""
+
+
 def shell_line(words: Iterable[str]) -> str:
     """A command on one line, ready to paste."""
     return " ".join(map(shell_word, words))

@@ -126,7 +126,7 @@ def calmest_kernel(rows: Sequence[ScreenRow]) -> ScreenAdvice | None:
     calmest = min(largest, key=lambda kernel: largest[kernel], default="")
     if not largest or calmest in unserved or HALF * largest[calmest] > max(largest.values()):
         return None
-    text = _("the kernel {kernel}").format(kernel=calmest)
+    text = _("boot {kernel}").format(kernel=calmest)
     return ScreenAdvice(text, 0.0, _max_here(largest[calmest]), calmest)
 
 
@@ -168,7 +168,9 @@ def _largest(rows: Sequence[ScreenRow]) -> str:
     worst = rows[0]
     largest = NOTHING if worst.max_ns is None else time_text(worst.max_ns, space=" ")
     where = (
-        f"{worst.mark} {in_sentence(worst.name)}".lstrip() if len(rows) > 1 else worst.mark and _("invalid")
+        f"{worst.mark} {text_of(in_sentence(worst.name))}".lstrip()
+        if len(rows) > 1
+        else worst.mark and _("invalid")
     )
     return " ".join((_("max"), largest)) + (f" ({where})" if where else "")
 

@@ -20,8 +20,9 @@ from howlate.model.loaded import RunContent
 from howlate.model.preemption import preemption_of, spelt
 from howlate.model.run import BY_HAND, Run, policy_without_right
 from howlate.model.summary import CellSummary
-from howlate.statistics.labels import varying
+from howlate.statistics.labels import in_sentence, varying
 from howlate.statistics.valid import ACCOUNT, BEYOND, UNCOUNTED, UNORDERED
+from howlate.words.printable import quoted
 from howlate.words.quantities import percent, seconds_text
 from howlate.words.say import Text, more_rows_text, text_of
 from howlate.words.statement import Caption, Listed, Statement, message
@@ -77,7 +78,8 @@ def _notes(material: ReportInput, rows: Sequence[ScreenRow]) -> Iterator[ScreenN
     elif lacking and rows:
         loads = tuple(cell.labels.get("load", cell.id) for cell in lacking)
         names = loads if len(set(loads)) == len(loads) else tuple(cell.id for cell in lacking)
-        yield ScreenNote(UNMEASURED, Caption("not measured: {rows}", rows=Listed(names)), rules=NOT_THERE)
+        rows_ = Listed(tuple(map(in_sentence, names)))
+        yield ScreenNote(UNMEASURED, Caption("not measured: {rows}", rows=rows_), rules=NOT_THERE)
     if content.run.target == BY_HAND:
         yield from _unstated(content, rows)
     yield from of_invalid(rows)
@@ -138,7 +140,7 @@ def _of_invalid(invalid: Sequence[ScreenRow], *, is_counted: bool, is_alone: boo
     if failed and failed[0].rule == ACCOUNT.id:  # begins with the place in a file
         why = text_of(Caption("its numbers contradict each other"))
     names = [
-        name + _how_many(row)
+        text_of(in_sentence(name)) + _how_many(row)
         for row, name in zip(invalid, shortened([row.title for row in invalid], LONG_NAME), strict=True)
     ]
     named = Listed(
@@ -201,7 +203,7 @@ def of_others(rows: Sequence[ScreenRow]) -> Iterator[ScreenNote]:
         return
     most = max(seen, key=lambda each: each.user_ns / max(1, each.window_ns))
     window_ns = max(1, most.window_ns)
-    tasks = [f" ({task.name} {percent(task.cpu_ns / window_ns)})" for task in _by_time(most)[:1]]
+    tasks = [f" ({quoted(task.name)} {percent(task.cpu_ns / window_ns)})" for task in _by_time(most)[:1]]
     words = {"share": percent(most.user_ns / window_ns), "task": "".join(tasks)}
     told = Caption("others used up to {share} of a CPU{task}", **words)
     if len(disturbed) < len(rows):

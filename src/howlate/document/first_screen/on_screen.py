@@ -93,10 +93,10 @@ class ScreenReason(Struct, frozen=True):
         count = of_tasks if self.are_tasks else of_others
         if not self.owner:
             return (count,)
-        mostly = Caption("mostly {task}", task=self.task) if self.task else count
+        mostly = Caption("most time: {task}", task=self.task) if self.task else count
         if self.owner == self.task:
             return mostly, count
-        most = Caption("the most {task}", task=self.owner)
+        most = Caption("worst: {task}", task=self.owner)
         return Listed((mostly, most)), Listed((count, most)), count
 
     def look(self, folder: str) -> str:
