@@ -105,6 +105,12 @@ def test_each_row_has_its_largest_value_and_its_misses_on_one_line(
         assert row.outcome == verdicts[row.group.cells[0].id].outcome
 
 
+def test_where_a_row_fails_the_next_command_explains_it(judged: dict[str, ReportInput]) -> None:
+    failed = {name for name, material in judged.items() if ScreenAnswer.of(material).outcome == "FAIL"}
+    assert {name for name in judged if f"why late: howlate why runs/{name}" in shown(judged[name])} == failed
+    assert failed
+
+
 @pytest.mark.parametrize("name", made_inventory.RUNS)
 def test_the_line_for_programs_is_of_its_first_row(judged: dict[str, ReportInput], name: str) -> None:
     first = ScreenAnswer.of(judged[name]).rows.rows[0]

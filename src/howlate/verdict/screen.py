@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from howlate.document.first_screen.answer import ScreenAnswer
 from howlate.document.first_screen.lines import COLUMNS, LEAST_COLUMNS, Line, copied, note_lines, typed, under
@@ -19,7 +19,7 @@ from howlate.statistics.labels import axes_that_vary, heading
 from howlate.verdict.extrapolate import as_statements
 from howlate.verdict.in_report import rows
 from howlate.verdict.ruling import Verdict
-from howlate.words.language import _
+from howlate.words.language import _, called
 from howlate.words.quantities import given_text, rate_bound, seconds_text, share_text, time_text
 from howlate.words.say import Text, count_text
 
@@ -46,9 +46,17 @@ def screen(
         trust=list(note_lines(list(map(one_line, notes)), width)),
         last=list(last_lines(material, _("in sentences"), again, width)),
         legend=table.legend(width),
-        hint=list(copied(_("measure again"), answer.command, width)) if answer.command else [],
+        hint=list(_next(material, answer, width)),
     )
     return typed(parts.fitted(width), letters=letters)
+
+
+def _next(material: ReportInput, answer: ScreenAnswer, width: int) -> Iterator[Line]:
+    """What explains a miss, or else decides what is open."""
+    if answer.outcome == "FAIL" and material.folder:
+        yield from copied(_("why late"), f"{called()} why {material.folder}", width)
+    elif answer.command:
+        yield from copied(_("measure again"), answer.command, width)
 
 
 def _table(shown: Sequence[tuple[ScreenRow, Verdict]]) -> ScreenTable:
