@@ -9,7 +9,6 @@ from pathlib import Path
 from msgspec import Struct
 
 from howlate.imports.formats._foreign import Foreign, importer
-from howlate.imports.formats._oslat import COLUMN, Core, foreign_of
 from howlate.imports.formats._rt_tests import (
     RtTestsFile,
     ended_with,
@@ -20,6 +19,7 @@ from howlate.imports.formats._rt_tests import (
     version_of,
 )
 from howlate.imports.formats._text import at_place, figures, json_bins, line_of, read_object, typed
+from howlate.imports.formats.oslat import COLUMN, Core, foreign_of
 
 BUCKETS, WIDTH_NS = 32, 1000
 """oslat's own, unless its command line says otherwise."""
