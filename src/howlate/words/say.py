@@ -27,7 +27,7 @@ from howlate.words.statement import (
 )
 
 AND_MORE = message("list.and-more", "{shown} and {count} more")
-SPAN = re.compile(r"(\bfrom )?(\{(?!before)[^{}]*\})(?: to | bis | から )(\{[^{}]*\})")
+SPAN = re.compile(r"(\bfrom )?(\{(?!before)[^{}]*\})(?: to | bis | から )(\{[^{}]*\})(?: ?まで)?(?:の間)?")
 """From one end to the other; from what was before to what is after is none."""
 
 
