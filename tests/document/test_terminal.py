@@ -16,9 +16,9 @@ from howlate.document.sheet import unit_for
 from howlate.document.text import folded
 from howlate.model.facts import Facts, Finding
 from howlate.model.summary import CellSummary
-from howlate.statistics.labels import axes_that_vary, row_names
+from howlate.statistics.labels import axes_that_vary, in_sentence, row_names
 from howlate.store.loaded import command_line
-from howlate.words.say import say
+from howlate.words.say import say, text_of
 from howlate.words.statement import Caption
 from made_cells import LOADS, invalid, made_cell
 from made_runs import FINDINGS, made_run
@@ -166,7 +166,14 @@ def test_axes_that_vary_come_first_by_kernel_and_load() -> None:
     ]
     assert axes_that_vary(labels) == ("kernel", "timer")
     assert axes_that_vary(labels[:1]) == ("load",)
-    assert row_names([{"load": "none"}, {"load": "none"}]) == ["none (1)", "none (2)"]
+    names = row_names([{"load": "none"}, {"load": "none"}])
+    assert names == ["none (1)", "none (2)"]
+    assert [text_of(in_sentence(name)) for name in ("none", *names, "disk (2)")] == [
+        "no load",
+        "no load (1)",
+        "no load (2)",
+        "disk (2)",
+    ]
 
 
 def test_one_row_of_nanoseconds_does_not_choose_the_unit_of_the_others() -> None:

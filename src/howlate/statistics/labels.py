@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from howlate.model.study import PART, Study
-from howlate.words.statement import Caption
+from howlate.words.statement import Caption, Listed
 
 FIRST = ("run", "kernel", "test", "load")
 HEADINGS = {"cpu": "CPU", "late_policy": "late policy"}
@@ -63,9 +63,10 @@ def row_names(labels: Sequence[Mapping[str, str]]) -> list[str]:
     return numbered([" · ".join(cell[axis] for axis in axes if cell.get(axis)) or "cell" for cell in labels])
 
 
-def in_sentence(name: str) -> str | Caption:
-    """A row's name among other words, where "none" would not be read as a load."""
-    return Caption("no load") if name == "none" else name
+def in_sentence(name: str) -> str | Listed:
+    """A row's name among other words, where "none" or "none (2)" would not be read as a load."""
+    load, bracket, number = name.partition(" (")
+    return Listed((Caption("no load"), f"{bracket}{number}"), "") if load == "none" else name
 
 
 def numbered(names: Sequence[str]) -> list[str]:

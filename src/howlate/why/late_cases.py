@@ -96,7 +96,10 @@ def no_cases_statement(cell: ExplainedCell) -> Statement:
 def causes_sheet(sums: Sequence[CauseSum]) -> Sheet:
     shown, whole_ns = sums[:MOST_CAUSES], sum(each.total_ns for each in sums)
     places = [each.worst_in for each in shown]
-    where = [say(WORST_IN(cell=each.name, release=each.release, thread=each.thread)) for each in places]
+    where = [
+        say(WORST_IN(cell=in_sentence(each.name), release=each.release, thread=each.thread))
+        for each in places
+    ]
     totals = [*(each.total_ns for each in shown), whole_ns]
     return Sheet(
         "late-causes",
