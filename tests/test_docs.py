@@ -1,5 +1,6 @@
 """The documentation: its links lead somewhere, and every page can be reached from the index."""
 
+import importlib
 import re
 from pathlib import Path
 
@@ -29,6 +30,22 @@ def anchors(page: Path) -> set[str]:
 
 def slug(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+
+
+IMPORT = re.compile(r"^ *from (howlate[\w.]*) import ([\w, ]+)$", re.MULTILINE)
+
+
+def test_what_an_example_imports_is_there() -> None:
+    found = [
+        each for page in [*ENTRANCES, *PAGES] for each in IMPORT.findall(page.read_text(encoding="utf-8"))
+    ]
+    missing = [
+        f"{module}: {name}"
+        for module, names in found
+        for name in names.split(", ")
+        if not hasattr(importlib.import_module(module), name)
+    ]
+    assert found and not missing, missing
 
 
 @pytest.mark.parametrize("page", [*ENTRANCES, *PAGES], ids=lambda page: str(page.relative_to(ROOT)))
