@@ -53,14 +53,19 @@ class OutsideRoom(Struct, frozen=True):
         return f"the package {self.distribution} extends howlate and cannot be used: {problem}"
 
     def warn(self, problem: object) -> None:
-        """Python prints a warning once."""
+        """Once; Python forgets what it has printed when a library changes the filters of warnings."""
         sentence = self.unusable(problem)
         end = "" if sentence[-1] in ".?!" else "."
         advice = f"{self.remedy[0].upper()}{self.remedy[1:]}."
         shown = "".join(
             sign if sign.isprintable() else ascii(sign)[1:-1] for sign in f"{sentence}{end} {advice}"
         )
-        warnings.warn(shown, RoomWarning, stacklevel=1)
+        _warn_once(shown)
+
+
+@functools.cache
+def _warn_once(shown: str) -> None:
+    warnings.warn(shown, RoomWarning, stacklevel=1)
 
 
 @functools.cache
