@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from operator import sub
 
 from howlate.model.bins import NO_BLOCKS, CellBins, ColumnBins, Histogram, Tail
 
@@ -45,10 +46,11 @@ def pool_tails(bins: Sequence[CellBins]) -> Tail:
     totals = [sum(b.histogram.counts) for b in held]
     if not held or not sum(totals):
         return Tail((), ())
-    values = sorted({value for b in held for value in b.tail.latency_ns})
-    beyond = [0.0] * len(values)
+    passed: dict[int, int] = {}
     for one, total in zip(held, totals, strict=True):
-        shares = (1.0, *one.tail.share_beyond)
-        for place, value in enumerate(values):
-            beyond[place] += total * shares[bisect_right(one.tail.latency_ns, value)]
-    return Tail(tuple(values), tuple(count / sum(totals) for count in beyond))
+        beyond = [total, *(round(total * share) for share in one.tail.share_beyond)]
+        for value, (before, after) in zip(one.tail.latency_ns, pairwise(beyond), strict=True):
+            passed[value] = passed.get(value, 0) + before - after
+    values = sorted(passed)
+    left = accumulate((passed[value] for value in values), sub, initial=sum(totals))
+    return Tail(tuple(values), tuple(count / sum(totals) for count in list(left)[1:]))
