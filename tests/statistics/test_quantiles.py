@@ -141,6 +141,15 @@ def test_only_a_valid_cell_in_a_known_order_has_intervals() -> None:
     assert with_intervals(cell, replace(bins, scatter=None)).columns["latency_ns"].intervals == {}
 
 
+def test_of_two_values_as_near_the_one_with_fewer_independent_samples_counts() -> None:
+    """A fifth of the samples lies in the lowest row and a fifth in the highest: one of the two varies."""
+    below = [[under, 8, 10] for under in (0, 4) * 10]
+    mirrored = [[10 - middle, 10 - low, 10] for low, middle, _ in below]
+    dispersion = 20 * (2**2 / (10 * 0.2 * 0.8)) / 19
+    assert effective_size(below, 0.5) == pytest.approx(200 / dispersion)
+    assert effective_size(mirrored, 0.5) == pytest.approx(200 / dispersion)
+
+
 def test_equal_samples_have_none() -> None:
     scatter = scatter_of(np.full(1_000, 5_000))
     assert scatter is not None and effective_size(below_rows(scatter), 0.5) is None

@@ -78,19 +78,22 @@ def below_rows(scatter: Scatter) -> list[list[int]]:
 def effective_size(below: Sequence[Sequence[int]], share: float) -> float | None:
     """How many independent samples would vary as much: n divided by the index of dispersion of how many samples of
     each interval lie below a value near the quantile, sum (x - m p)^2 / (m p (1 - p)) / (intervals - 1), the largest
-    of several numbers of intervals and at least 1. None where all samples are alike, or the intervals too few.
-    `below`: of `below_rows`."""
+    of several numbers of intervals and at least 1. Of two values as near, the one with fewer. None where all samples
+    are alike, or the intervals too few. `below`: of `below_rows`."""
     if len(below) < FEWEST_STRETCHES:
         return None
     rows: list[int] = [sum(counts) for counts in zip(*below, strict=True)]
     n = rows[-1]
-    odds = {row: math.log(under / (n - under)) for row, under in enumerate(rows) if 0 < under < n}
-    if not odds:
-        return None
-    wanted = math.log(share / (1 - share))
-    nearest = min(odds, key=lambda row: abs(odds[row] - wanted))
-    under, sizes = [counts[nearest] for counts in below], [counts[-1] for counts in below]
-    return n / max(1.0, *(_index(under, sizes, each) for each in STRETCHES))
+    wanted, sizes = math.log(share / (1 - share)), [counts[-1] for counts in below]
+    row_of = {under: row for row, under in enumerate(rows) if 0 < under < n}
+    apart = {row: abs(math.log(under / (n - under)) - wanted) for under, row in row_of.items()}
+    least = min(apart.values(), default=0.0)
+    nearest = [row for row, distance in apart.items() if math.isclose(distance, least, abs_tol=1e-12)]
+    return min((n / _dispersion([c[row] for c in below], sizes) for row in nearest), default=None)
+
+
+def _dispersion(below: Sequence[int], sizes: Sequence[int]) -> float:
+    return max(1.0, *(_index(below, sizes, stretches) for stretches in STRETCHES))
 
 
 def _index(below: Sequence[int], sizes: Sequence[int], stretches: int) -> float:
