@@ -71,6 +71,16 @@ def test_it_is_one_screen_at_any_width(kind: str, width: int, language: str) -> 
     assert all(cell_len(line.rstrip("。")) <= width for line in lines), "\n".join(lines)
 
 
+@pytest.mark.parametrize(
+    ("width", "names"), [(40, ["pi"]), (60, ["board-1", "board-2"]), (80, list("abcdef"))]
+)
+def test_names_of_machines_that_fit_stand_whole(width: int, names: list[str]) -> None:
+    found = loads(10)
+    series = [replace(each, machine=names[n % len(names)]) for n, each in enumerate(found.series * 2)]
+    last = shown(replace(found, series=tuple(series)), width)
+    assert any(line.endswith("; " + "; ".join(names)) for line in last), last
+
+
 def test_what_is_worse_stands_first_with_its_size_and_date() -> None:
     found = two_levels()
     lines = shown(found)

@@ -229,5 +229,7 @@ def _span(history: History, width: int) -> str:
     dates = first if first == last else f"{first} – {last}"
     runs = _("runs")
     told = f"{runs}: {len(history.runs)}, {dates}"
-    room = (width - cell_len(told)) // max(1, len(machines)) - cell_len("; ")
-    return "; ".join((told, *(apart(machines, room) if room >= LEAST_NAME else ())))
+    if cell_len(whole := "; ".join((told, *machines))) <= width:
+        return whole
+    room = (width - cell_len(told)) // len(machines) - cell_len("; ")
+    return "; ".join((told, *apart(machines, max(LEAST_NAME, room))))
