@@ -106,9 +106,11 @@ def test_each_row_has_its_largest_value_and_its_misses_on_one_line(
 
 
 def test_where_a_row_fails_the_next_command_explains_it(judged: dict[str, ReportInput]) -> None:
-    failed = {name for name, material in judged.items() if ScreenAnswer.of(material).outcome == "FAIL"}
-    assert {name for name in judged if f"why late: howlate why runs/{name}" in shown(judged[name])} == failed
-    assert failed
+    """Where its events were recorded, or the lab can play it again."""
+    told = {name for name in judged if f"why late: howlate why runs/{name}" in shown(judged[name])}
+    assert told == {"traced", "lab"}
+    assert {ScreenAnswer.of(judged[name]).outcome for name in told} == {"FAIL"}
+    assert ScreenAnswer.of(judged["failed"]).outcome == "FAIL"
 
 
 @pytest.mark.parametrize("name", made_inventory.RUNS)

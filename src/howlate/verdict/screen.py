@@ -15,7 +15,9 @@ from howlate.document.first_screen.strips import later_text
 from howlate.document.first_screen.table import ScreenColumn, ScreenTable
 from howlate.document.report_input import ReportInput
 from howlate.document.sheet import NOTHING
+from howlate.rooms import hooks
 from howlate.statistics.labels import axes_that_vary, heading
+from howlate.store.recorded import has_trace
 from howlate.verdict.extrapolate import as_statements
 from howlate.verdict.in_report import rows
 from howlate.verdict.ruling import Verdict
@@ -52,8 +54,10 @@ def screen(
 
 
 def _next(material: ReportInput, answer: ScreenAnswer, width: int) -> Iterator[Line]:
-    """What explains a miss, or else decides what is open."""
-    if answer.outcome == "FAIL" and material.folder:
+    """What explains a miss where events were recorded or can be played again, or else decides what is open."""
+    content = material.runs[0]
+    is_known = content.run.virtual or any(has_trace({"header": cell.header}) for cell in content.cells)
+    if answer.outcome == "FAIL" and material.folder and is_known and any(hooks("reasons")):
         yield from copied(_("why late"), f"{called()} why {material.folder}", width)
     elif answer.command:
         yield from copied(_("measure again"), answer.command, width)
