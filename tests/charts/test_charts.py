@@ -231,7 +231,7 @@ def test_the_parts_of_each_late_sample_are_drawn_to_its_end_and_none_is_left_out
 
 def largest_name(case: ExplainedCase) -> str:
     cause, name = case.largest.key
-    return f"{text_of(CAUSES[cause])}: {name}" if name else text_of(CAUSES[cause])
+    return f'{text_of(CAUSES[cause])}: "{name}"' if name else text_of(CAUSES[cause])
 
 
 def test_a_late_sample_and_its_bar_lead_to_each_other() -> None:

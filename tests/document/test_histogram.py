@@ -35,7 +35,9 @@ def printed(content: RunContent, width: int) -> list[str]:
 
 def subject(*bins: tuple[int, int, int], label: str = "none") -> Subject:
     summary, cell_bins = five_cells(1_000)[0]
-    return Subject(label, summary, replace(cell_bins, histogram=Histogram(*zip(*bins, strict=True))))
+    return Subject(
+        label, summary, replace(cell_bins, histogram=Histogram(*zip(*bins, strict=True)), scatter=None)
+    )
 
 
 def bars(counts: Sequence[tuple[str, list[int]]], width: int = 80) -> list[str]:

@@ -339,7 +339,9 @@ def test_a_cell_without_samples_has_a_page() -> None:
         quantiles={},
         max_at_s=None,
     )
-    nothing = replace(bins, histogram=type(bins.histogram)((), (), ()), tail=type(bins.tail)((), ()))
+    nothing = replace(
+        bins, scatter=None, histogram=type(bins.histogram)((), (), ()), tail=type(bins.tail)((), ())
+    )
     nothing = replace(nothing, blocks=type(bins.blocks)((), 0.0, (), (), (), ()), loads=())
     Page(html.render([made_run([(replace(summary, columns={"latency_ns": column}), nothing)])]))
 

@@ -75,8 +75,8 @@ class Points(Struct, frozen=True):
         return Subject(label, cell, coarser(bins[at], joined), group, cases=self.cases[group.places[at]])
 
     def _pooled(self, group: Group, name: Text) -> Subject | None:
-        behind = {id(cell) for cell in group.behind}
-        cells = [cell for cell in (self.cells[place] for place in group.places) if id(cell.summary) in behind]
+        behind = {cell.id for cell in group.behind}
+        cells = [cell for cell in (self.cells[place] for place in group.places) if cell.summary.id in behind]
         pooled = pool([cell.bins for cell in cells if cell.bins is not None])
         if pooled is None:
             return None

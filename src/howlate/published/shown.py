@@ -156,7 +156,7 @@ def to_json(reference: Reference, tables: Sequence[PublishedTable]) -> dict[str,
 
 def _table_json(table: PublishedTable) -> dict[str, Any]:
     return {
-        **members(table, "id", "title", "place", "kind", "part", "samples", "lost", "why", "note"),
+        **members(table, *["id", "title", "place", "kind", "part", "samples", "lost", "why", "note"]),
         "where": {name: list(values) for name, values in table.where.items()},
         "rows_by": table.rows_by,
         "axes": [asdict(axis) for axis in table.axes],
