@@ -32,7 +32,7 @@ BY_HAND = "by hand"
 
 def policy_without_right(warning: Statement) -> str:
     """The policy that was wanted, if the warning is that its caller may not have it; "" otherwise."""
-    return str(warning.values["policy"]) if warning.rule == WITHOUT_RIGHT.id and warning.values else ""
+    return str(warning.values.get("policy", "")) if warning.rule == WITHOUT_RIGHT.id else ""
 
 
 def _of_older(text: str) -> Statement:

@@ -16,8 +16,6 @@ UNTIL_DECIDED, UNTIL_CLUSTER, ROUNDS_APART = "run.until-decided", "run.until-clu
 """Rules of what a run notes whose rounds were added while it was measured (verdict/judge.py)."""
 ROUNDS = ("order.kind", "order.repetitions")
 """Changes that the options of rounds make."""
-LONGEST_S = 7200
-"""That of --at-most where it was not given."""
 
 
 def command_of(
@@ -27,7 +25,7 @@ def command_of(
     that the user did not give."""
     words = [*command.split(), study or run.study.id, "--out", str(folder)]
     threshold = run.changes.get("threshold", "")
-    if threshold and words[:2] == ["run", "check"] and _is_explained(run):  # `check` ends the run as well
+    if threshold and words[:2] == ["run", "check"] and _is_of_check(run):  # `check` ends the run as well
         words, added = [*words[1:], f"--threshold={threshold}"], {*added, "threshold"}
     words += [f"--set={name}={value}" for name, value in run.changes.items() if name not in added]
     words += [f"--set={name}={value}" for name, value in _chosen_here(run).items()]
@@ -36,10 +34,11 @@ def command_of(
     return words
 
 
-def _is_explained(run: Run) -> bool:
-    """Whether its cells record causes, as those of `check` do where that is possible."""
+def _is_of_check(run: Run) -> bool:
+    """Whether its cells record causes where that is possible though nobody asked for it, as `check` has it."""
     is_refused = any(note.rule == NOT_EXPLAINED.id for note in run.warnings)
-    return is_refused or any(cell.parameters.get("explain") for cell in run.plan.cells)
+    is_explained = is_refused or any(cell.parameters.get("explain") for cell in run.plan.cells)
+    return is_explained and "explain" not in run.changes
 
 
 def _chosen_here(run: Run) -> dict[str, str]:
@@ -57,33 +56,43 @@ def _chosen_here(run: Run) -> dict[str, str]:
 def go_on_with(run: Run, folder: Path) -> str:
     """The command whole; where it had options or files that no run folder keeps, how to repeat it."""
     rounds = _rounds(run)
-    is_kept = run.study.id in studies() and (bool(rounds) or "order.repetitions" not in run.changes)
-    if run.virtual or run.machines or not is_kept:
+    if run.virtual or run.machines or run.study.id not in studies() or rounds is None:
         return f"the same command with --out {shell_path(folder)}"
     words = command_of(run, folder, added=ROUNDS if rounds else ())
     return f"`howlate {shell_line([*words, *rounds])}`"
 
 
-def _rounds(run: Run) -> list[str]:
-    """The options of a run that is measured in rounds."""
-    noted = {note.rule: note.values for note in run.warnings}
-    if apart := noted.get(ROUNDS_APART):
+def _rounds(run: Run) -> list[str] | None:
+    """The options of a run that is measured in rounds; None where it does not say which."""
+    noted = {note.rule: note for note in run.warnings}
+    if (apart := noted.get(ROUNDS_APART)) is not None:
         number = max((cell.repetition for cell in run.plan.cells), default=1)
-        return [f"--rounds={number}", f"--every={_spelt(apart['every_s'])}"]
+        every_s = apart.number("every_s")
+        return [f"--rounds={number}", f"--every={_spelt(every_s)}"] if every_s else None
     if (asked := noted.get(UNTIL_DECIDED)) is None:
-        return []
-    at_most_s, horizon_s = asked["at_most_s"], asked["horizon_s"]
+        return None if "order.repetitions" in run.changes else []
+    at_most_s, horizon_s = (asked.number(name) for name in ("at_most_s", "horizon_s"))
+    miss_rate = asked.number("miss_rate", 0, 1)
+    cluster = noted[UNTIL_CLUSTER].number("cluster", 1) if UNTIL_CLUSTER in noted else 1
+    if (
+        not at_most_s
+        or horizon_s is None
+        or miss_rate is None
+        or cluster is None
+        or not horizon_s + miss_rate
+    ):
+        return None
     given = {
-        "at-most": _spelt(at_most_s) if at_most_s != LONGEST_S else "",
-        "miss-rate": asked["miss_rate"],
+        "at-most": _spelt(at_most_s),
+        "miss-rate": miss_rate,
         "horizon": _spelt(horizon_s) if horizon_s else "",
-        "cluster": noted.get(UNTIL_CLUSTER, {}).get("cluster", ""),
+        "cluster": cluster if cluster != 1 else "",
     }
     return ["--until-decided", *(f"--{name}={value}" for name, value in given.items() if value)]
 
 
 def _spelt(seconds: float) -> str:
-    return format_duration(round(seconds * 1e9))
+    return format_duration(round(seconds * 1e9) or 1)
 
 
 def no_whole_cell(run: Run, folder: Path) -> UsageError:

@@ -263,5 +263,5 @@ def known_of_all(known: Sequence[Knowledge]) -> Knowledge:
 
 def _steal(cell: CellSummary) -> float:
     """The share that its warning names."""
-    shares = [warning.values.get("share", 0.0) for warning in cell.warnings if warning.rule == STEAL.id]
-    return float(max(shares, default=0.0))
+    shares = [warning.number("share") for warning in cell.warnings if warning.rule == STEAL.id]
+    return max(filter(None, shares), default=0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -63,11 +64,17 @@ def stated(content: RunContent) -> list[Judged]:
 
 def question_of(content: RunContent) -> Question:
     """What was to be decided while the run was measured; else that no release misses. Without its deadline."""
-    values = {name: value for note in looked_at(content.run) for name, value in note.values.items()}
-    if not values:
-        return Question(0)
-    horizon_s = values.get("horizon_s") or None
-    return Question(0, values["miss_rate"], horizon_s, values["confidence"], values.get("cluster", 1.0))
+    limits: dict[str, tuple[float, ...]] = {
+        "miss_rate": (0, 1),
+        "horizon_s": (),
+        "confidence": (0.5, 1),
+        "cluster": (1,),
+    }
+    notes = looked_at(content.run)
+    asked: dict[str, Any] = {
+        name: value for note in notes for name, ends in limits.items() if (value := note.number(name, *ends))
+    }
+    return Question(0, **asked)
 
 
 def until_decided(asked: Question, at_most_s: float) -> list[Statement]:
@@ -163,7 +170,7 @@ def _of_column(
     seconds = {cell.summary.id: cell.looked_s for cell in content.cells}
     planned = _planned(run.plan.cells)
     looked = bool(looked_at(run))
-    note_cluster = max((note.values.get("cluster", 1.0) for note in looked_at(run)), default=1.0)
+    note_cluster = max((note.number("cluster", 1) or 1.0 for note in looked_at(run)), default=1.0)
     apart = any(note.rule == ROUNDS_APART.id for note in run.warnings)
     rows = []
     for group in groups:
