@@ -357,3 +357,31 @@ def test_without_an_aim_the_isolated_cpus_are_looked_at() -> None:
 
     assert found("2-3") == examine(facts(task("other", "fifo", 90, cpus="2")), Aim(cpus=(2, 3)))
     assert [f.level for f in found("") if f.check == "competing_tasks"] == ["ok"]
+
+
+def several(*tasks: dict[str, Any]) -> dict[str, Any]:
+    return {"tasks.real_time": [row for each in tasks for row in each["tasks.real_time"]]}
+
+
+@pytest.mark.parametrize(("name", "is_kernel"), [("competing_tasks", False), ("kernel_threads", True)])
+def test_no_priority_is_wanted_above_the_highest(name: str, is_kernel: bool) -> None:
+    def change(*of: tuple[str, int]) -> str:
+        rows = [task("irq/40-eth0", policy, priority, is_kernel) for policy, priority in of]
+        return finding(name, several(*rows), Aim(cpus=(2,), policy="fifo", priority=95)).change
+
+    wanted = {
+        "competing_tasks": (
+            "give the measuring task a higher priority, or move the competing tasks: `chrt -p`, `taskset -p`",
+            "move the competing tasks to other CPUs, or lower their priority: `taskset -p`, `chrt -p`",
+        ),
+        "kernel_threads": (
+            "raise the measuring priority above them (`--set policy=fifo:PRIORITY`), or lower theirs: "
+            "`chrt -f -p 50 PID`",
+            "lower their priority: `chrt -f -p 50 PID`",
+        ),
+    }
+    possible, impossible = wanted[name]
+    assert [change(("fifo", priority)) for priority in (95, 97, 98)] == [possible] * 3
+    assert change(("fifo", 99)) == change(("fifo", 97), ("fifo", 99)) == impossible
+    if not is_kernel:
+        assert change(("deadline", 0)) == impossible

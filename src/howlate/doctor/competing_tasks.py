@@ -6,6 +6,7 @@ from howlate.model.cause import OF_USERS, Cause
 from howlate.model.facts import Aim, Facts
 from howlate.settings._check import (
     ABOVE,
+    HIGHEST,
     Judgement,
     late,
     measuring_cpus,
@@ -22,8 +23,6 @@ WHY = (
     "A task of the same or a higher priority runs first, for as long as it likes; SCHED_DEADLINE runs "
     "before every priority."
 )
-HIGHEST = 99
-"""Of the priorities; no task is given one above it, or before a deadline."""
 WEIGHT = 78
 CAUSES = (Cause.HIGHER_TASK,)
 ABOUT = {Cause.HIGHER_TASK: OF_USERS}

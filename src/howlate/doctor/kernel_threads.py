@@ -8,6 +8,7 @@ from howlate.model.facts import Aim, Facts
 from howlate.model.preemption import is_rt_kernel
 from howlate.settings._check import (
     ABOVE,
+    HIGHEST,
     Judgement,
     late,
     measuring_cpus,
@@ -53,7 +54,9 @@ def judge(facts: Facts, aim: Aim) -> Judgement:
             return note(above, "measure under a real-time policy")
         return late(
             above,
-            "raise the measuring priority above them (`--set policy=fifo:90`), or lower theirs: "
+            "lower their priority: `chrt -f -p 50 PID`"
+            if max(before)[0] >= HIGHEST
+            else "raise the measuring priority above them (`--set policy=fifo:PRIORITY`), or lower theirs: "
             "`chrt -f -p 50 PID`",
         )
     if timers and is_rt_kernel(facts) and real_time(aim):

@@ -28,6 +28,8 @@ ELSEWHERE = message("doctor.elsewhere", "not on the measuring CPUs")
 ABOVE = message("doctor.above", "{tasks} may run before the measuring task ({policy}:{priority})")
 LACKING = message("doctor.lacking", "no {capability}, and {resource} is {limit}")
 
+HIGHEST = 99
+"""Of the priorities; no task is given one above it, or before a deadline."""
 MEASURE_ON_SOME = "measure on some CPUs only: `--cpus`"
 MOUNT_DEBUGFS = "mount debugfs: `mount -t debugfs none /sys/kernel/debug`"
 FIND_CONFIG = "look for /proc/config.gz or /boot/config-$(uname -r)"
