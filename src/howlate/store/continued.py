@@ -35,7 +35,7 @@ def command_of(
 
 
 def _is_of_check(run: Run) -> bool:
-    """Whether its cells record causes where that is possible though nobody asked for it, as `check` has it."""
+    """Whether its cells record causes where that is possible without an option, as `check` has it."""
     is_refused = any(note.rule == NOT_EXPLAINED.id for note in run.warnings)
     is_explained = is_refused or any(cell.parameters.get("explain") for cell in run.plan.cells)
     return is_explained and "explain" not in run.changes

@@ -147,8 +147,8 @@ class Statement(Struct, frozen=True):
         return Statement(message_id, {}, text)
 
     def number(self, name: str, least: float = 0, below: float = 2**63 / 1e9) -> float | None:
-        """A value that may have been altered where it was stored; None where it is no such number. `below`:
-        unless given that of a time in seconds."""
+        """A value that may have been altered where it was stored; None unless it is such a number. `below`: unless
+        given that of a time in seconds."""
         value = self.values.get(name)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         return value if value is not None and is_number and least <= value < below else None
